@@ -1,8 +1,9 @@
-//! weir simulates the interconnects of high-performance computers and what congestion does to the applications that
-//! share them.
+//! weir simulates the interconnects of high-performance computers, and the effect of congestion on
+//! the applications that share them.
 //!
-//! Most people use the program: `weir run FILE --out DIR`. This page is for those who call weir from Rust, to run many experiments in one
-//! process or to put a scheme, a routing or a topology of their own into it.
+//! Most people use the program: `weir run FILE --out DIR`. This page is for users who call weir
+//! from Rust: to run many experiments in one process, or to add their own scheme, routing or
+//! topology.
 //!
 //! # From a file to its numbers
 //!
@@ -41,9 +42,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Times in results are picoseconds, loads are shares of links, and the same experiment gives the same bits on any number of ranks.
+//! Times in results are picoseconds, loads are shares of links, and the same experiment gives the
+//! same bits on any number of ranks.
 //!
-//! # Where things are
+//! # Overview
 //!
 //! | to | look at |
 //! | --- | --- |

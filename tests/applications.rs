@@ -1,7 +1,8 @@
-//! Applications on the network: exact times, several jobs at once, what ends a run, what is refused.
+//! Applications on the network: exact times, several jobs at once, what ends a run, what is
+//! refused.
 //!
-//! The law of a message alone (see `physics_time.rs`): the links' latencies, 10 ns for each router, and the flits of the
-//! message at 1 ns each. A flit is 100 bits.
+//! The law of a message alone (see `physics_time.rs`): the links' latencies, 10 ns for each router,
+//! and the flits of the message at 1 ns each. A flit is 100 bits.
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use weir::workload::tasks::{Algorithms, Job as Tasks, Motif, MpiPreset, Protocol
 
 const NS: u64 = 1_000;
 
-/// 9 groups of 4 routers with 2 endpoints; terminal links 5 ns, local 20 ns, global 100 ns. No acknowledgements, so that
-/// nothing but messages is on the links.
+/// 9 groups of 4 routers with 2 endpoints; terminal links 5 ns, local 20 ns, global 100 ns. No
+/// acknowledgements, so that nothing but messages is on the links.
 fn network() -> Experiment {
     Experiment::dragonfly(2, 4, 2).set("nic.acknowledge", false)
 }
@@ -40,7 +41,8 @@ fn a_ping_pong_of_short_messages() {
 
 #[test]
 fn a_ping_pong_across_the_network() {
-    // The longest way: local, global and local link, four routers; packets of 24 flits follow each other without gaps.
+    // The longest way: local, global and local link, four routers; packets of 24 flits follow each
+    // other without gaps.
     let run = network()
         .job("ping_pong", 2)
         .with("tasks", 2)
@@ -149,7 +151,8 @@ fn several_applications_complete_under_every_scheme() {
         let summary = &outcome.data.summary;
         assert_eq!(summary.messages_generated, summary.messages_received);
         assert_eq!(summary.packets_in_flight, 0);
-        // 8 of 20 kB, three times, with requests and answers of 64 bytes; nothing else belongs to that job.
+        // 8 of 20 kB, three times, with requests and answers of 64 bytes; nothing else belongs to
+        // that job.
         let incast = outcome.data.jobs[1].totals.bytes_delivered;
         assert_eq!(incast, 3 * 8 * (20_000 + 2 * 64), "{scheme}");
     }
@@ -167,7 +170,8 @@ fn the_run_ends_with_the_applications_though_traffic_goes_on() {
         .data;
     let done = busy.jobs[0].finish();
     assert!(done >= alone.jobs[0].finish());
-    // At the end of the window in which the last task was done; a window is the least latency between groups.
+    // At the end of the window in which the last task was done; a window is the least latency
+    // between groups.
     let window = 100 * NS;
     assert_eq!(busy.summary.simulated_ps, done - done % window + window);
     assert!(busy.summary.packets_in_flight > 0);
@@ -273,7 +277,8 @@ fn a_hung_application_is_an_error_that_names_who_waits_for_whom() {
 
 #[test]
 fn a_hung_application_is_found_while_others_go_on() {
-    // The traffic goes on for 2,000 windows, and the first search that finds the hang is among the first 1,000.
+    // The traffic goes on for 2,000 windows, and the first search that finds the hang is among the
+    // first 1,000.
     let error = run_program(plain_traffic_after(), hang).unwrap_err();
     let RunError::Hung {
         simulated_ps,
@@ -320,7 +325,8 @@ fn under(scheme: &str, loss: f64) -> Experiment {
     }
 }
 
-/// When a blocking receive of so many bytes from the other endpoint of the router is complete, and when the send is.
+/// Time when a blocking receive of `bytes` bytes from the other endpoint of the router is complete,
+/// and time when the send is.
 fn received_and_sent(scheme: &str, loss: f64, bytes: u64) -> (u64, u64) {
     let program = move |script: &mut Script| match script.task() {
         0 => script.send(1, bytes, 0),
@@ -347,7 +353,8 @@ fn a_send_is_complete_when_it_has_left_or_where_packets_may_be_dropped_when_it_i
             let times = received_and_sent(scheme, 0.0, bytes);
             assert_eq!(times, (20 + flits, 20 + flits + CONTROL), "{scheme}");
         }
-        // A reservation of one flit goes first. The grant for the long message comes while it is being sent.
+        // A reservation of one flit goes first. The grant for the long message comes while it is
+        // being sent.
         let times = received_and_sent("srp", 0.0, bytes);
         assert_eq!(times, (1 + 20 + flits, 1 + 20 + flits + CONTROL));
     }
@@ -355,7 +362,8 @@ fn a_send_is_complete_when_it_has_left_or_where_packets_may_be_dropped_when_it_i
 
 #[test]
 fn a_long_message_is_complete_when_it_is_acknowledged() {
-    // Request and answer of 2 flits, each after an acknowledgement at the side that answers; then 800 flits.
+    // Request and answer of 2 flits, each after an acknowledgement at the side that answers; then
+    // 800 flits.
     let whole = (20 + 2) + (1 + 20 + 2) + (1 + 20 + 800);
     let times = received_and_sent("lhrp", 0.0, 10_000);
     assert_eq!(times, (whole, whole + CONTROL));
@@ -366,8 +374,8 @@ fn a_long_message_is_complete_when_it_is_acknowledged() {
 
 #[test]
 fn a_dropped_packet_takes_its_time_to_be_sent_again() {
-    // Routers drop all that they may. The head is in the router after 5 ns; the answer is a control packet that begins
-    // there; then the message goes without loss.
+    // Routers drop all that they may. The head is in the router after 5 ns; the answer is a control
+    // packet that begins there; then the message goes without loss.
     let refused = 5 + 10 + 5 + 1;
     let once = 20 + 20;
     let again = refused + once;
@@ -381,14 +389,14 @@ fn a_dropped_packet_takes_its_time_to_be_sent_again() {
         received_and_sent("smsrp", 1.0, 250),
         (asked, asked + CONTROL)
     );
-    // It has asked before: the refusal is there before the grant.
+    // It has asked before: the refusal arrives before the grant.
     let granted = 2 * CONTROL + once;
     assert_eq!(
         received_and_sent("srp", 1.0, 250),
         (granted, granted + CONTROL)
     );
-    // The router takes the reservation and grants at once; the first packet is under way then (from 1 to 25 ns) and is
-    // refused, the second and the third follow it, and then the first once more.
+    // The router takes the reservation and grants at once; the first packet is under way then (from
+    // 1 to 25 ns) and is refused, the second and the third follow it, and then the first once more.
     let first_again = 25 + 24 + 12;
     let all = first_again + 20 + 24;
     assert_eq!(
@@ -399,8 +407,8 @@ fn a_dropped_packet_takes_its_time_to_be_sent_again() {
 
 #[test]
 fn who_waits_for_an_acknowledgement_does_not_hang() {
-    // Endpoints 0 and 8 are in different groups. Half of the time nothing but an acknowledgement is on its way; hung tasks
-    // are looked for after every 512 windows, of 100 ns each.
+    // Endpoints 0 and 8 are in different groups. Half of the time nothing but an acknowledgement is
+    // on its way; hung tasks are looked for after every 512 windows, of 100 ns each.
     let experiment = under("lhrp", 0.0)
         .job("ping_pong", 4)
         .with("endpoints", vec![0, 8, 16, 24]);
@@ -441,7 +449,7 @@ fn a_message_of_too_many_packets_to_tell_apart_is_refused() {
     let words = error.to_string();
     assert!(words.contains("a message of 536870912 bytes"), "{words}");
     assert_eq!(error.exit_code(), 2);
-    // What patterns send is known before.
+    // The traffic of patterns is known before.
     let words = refusal(network.clone().uniform(0.1).message("4294967296 bits"));
     assert!(words.contains("more than 4,294,967,295 packets"), "{words}");
     network.uniform(0.1).message("4294967295 bits").plan();
@@ -469,7 +477,7 @@ fn every_ready_application_can_be_run() {
     }
 }
 
-/// What is said about an experiment that cannot be run, on one line.
+/// Message about an experiment that cannot be run, on one line.
 fn refusal(experiment: Experiment) -> String {
     let Err(error) = experiment.try_plan() else {
         panic!("{experiment:?} should be refused");
@@ -515,7 +523,8 @@ fn a_message_may_be_held_up_by_chance() {
     let (without, most) = (run("0 ns", 1), 100 * NS);
     assert_eq!(without, run("0 ns", 2));
     let more = run("100 ns", 1) - without;
-    // Of 800 messages, each with the same chance for every time: half of the most, within 5 sigma.
+    // With 800 messages, each with the same chance for every time: half of the most, within 5
+    // sigma.
     let each = more as f64 / f64::from(2 * rounds) / most as f64;
     assert!((each - 0.5).abs() < 5.0 / 9600f64.sqrt(), "{each}");
     assert_eq!(run("100 ns", 1), without + more);

@@ -1,4 +1,5 @@
-//! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace left behind.
+//! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace
+//! left behind.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ fn good() -> Experiment {
 /// It was refused, and the message says all of this. Nothing came of it, on one rank or on two.
 fn refused(ran: &Ran, says: &[&str]) {
     assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
-    // Where a message is broken into lines is a matter of the terminal's width.
+    // The line breaks of a message depend on the terminal's width.
     let message: Vec<&str> = ran
         .stderr
         .split_whitespace()

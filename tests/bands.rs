@@ -1,5 +1,5 @@
-//! Queueing schemes that are made for some networks: which queue a packet joins, worked out by hand, what they refuse, and what the
-//! choice of a virtual network in the NIC does.
+//! Queueing schemes that are made for some networks: which queue a packet joins, worked out by
+//! hand, what they refuse, and what the choice of a virtual network in the NIC does.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn scheme(topology: &str, routing: &str, queueing: &str) -> Result<Box<dyn Queue
     })
 }
 
-/// The queue of a packet on a link of virtual channels that the routing has so many of.
+/// The queue of a packet on a link with `vcs` virtual channels for the routing.
 fn queue(scheme: &dyn Queueing, source: u32, destination: u32, (vc, vcs): (u8, u8)) -> u32 {
     scheme.queue(&Joining {
         from: None,
@@ -55,7 +55,8 @@ const IN_TURN: &str = "algorithm = \"oblivious\"\nchoose_at = \"nic\"";
 
 #[test]
 fn bbq_has_a_queue_for_each_band_of_rows() {
-    // Yébenes et al., section 2.3: on 16 nodes with 4 queues each row has its own; with 2 the first two rows have one.
+    // Yébenes et al., section 2.3: on 16 nodes with 4 queues each row has its own; with 2 the first
+    // two rows have one.
     let four = scheme(KNS, "algorithm = \"hybrid_dor\"", "scheme = \"bbq\"").unwrap();
     let two = scheme(
         KNS,
@@ -81,7 +82,8 @@ fn bbq_has_a_queue_for_each_band_of_rows() {
 
 #[test]
 fn dbbq_has_bands_of_rows_or_of_columns_by_the_virtual_network() {
-    // Figure 3: with two queues for each network endpoint 13 (row 3, column 1) is in the lower band, and in the left one.
+    // Figure 3: with two queues for each network endpoint 13 (row 3, column 1) is in the lower
+    // band, and in the left one.
     let kns = scheme(KNS, IN_TURN, "scheme = \"dbbq\"").unwrap();
     assert_eq!(queue(&*kns, 0, 13, (0, 2)), 1);
     assert_eq!(queue(&*kns, 0, 13, (1, 2)), 0);
@@ -260,7 +262,7 @@ fn packets(experiment: &Experiment) -> Packets {
     outcome.data.packets.expect("packets are recorded")
 }
 
-/// How many packets node 0 sends by x and by y.
+/// Numbers of packets that node 0 sends by x and by y.
 fn ways(experiment: &Experiment) -> [u64; 2] {
     let outcome = experiment.run();
     [1, 2].map(|kind| used(&outcome.data, 0, kind))
@@ -287,7 +289,8 @@ fn a_nic_chooses_orders_in_turn_or_by_what_waits() {
         x_first > 150 && x_first.abs_diff(y_first) <= 1,
         "{x_first} {y_first}"
     );
-    // Endpoints 1 to 3 share the way from line x0 down to node 1 with a flow from 0 by x: that one goes by y then.
+    // Endpoints 1 to 3 share the link from line x0 down to node 1 with a flow from 0 by x: that
+    // flow uses y then.
     let crowded = |algorithm: &str| {
         flow(algorithm, 0.5)
             .traffic("hotspot", 1.0)
@@ -330,7 +333,8 @@ fn what_is_given_its_order_when_it_is_generated_waits_for_that_one() {
             "{x_first} {y_first}"
         );
     }
-    // Endpoints 2, 3 and 13 crowd the way by x to node 1, and the queue of what goes to 5 by x; by y its way is free, and so are both ways to 10.
+    // Endpoints 2, 3 and 13 crowd the way by x to node 1, and the queue of what goes to 5 by x; by
+    // y its way is free, and so are both ways to 10.
     let arrived = |choose_at: &str| {
         let crowded = two_flows(choose_at, "24 flits")
             .traffic("hotspot", 1.0)
@@ -437,7 +441,7 @@ fn queues_and_networks_chosen_in_the_nic_are_the_same_on_several_ranks() {
 
 #[test]
 fn a_nic_with_hundreds_of_queue_pairs_that_wait_sends_those_that_may_go() {
-    // More queue pairs than a NIC passes one by one: most of those that wait are for a crowded band.
+    // More queue pairs than a NIC passes one by one: most waiting ones are for a crowded band.
     let experiment = experiment("kind = \"kns\"\nk = 19\nn = 2", "oblivious")
         .set("routing.choose_at", "generation")
         .set("queueing.scheme", "dbbq")

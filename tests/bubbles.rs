@@ -1,4 +1,5 @@
-//! A place that stays free in each ring of a torus: one class of virtual channels is enough, and without the bubble it is not.
+//! A place that stays free in each ring of a torus: one class of virtual channels is enough, and
+//! without the bubble it is not.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ fn bubbles(name: &str, topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
     built.unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
-/// What a routing is to be told to do.
+/// Change to the behaviour of a routing.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     /// It goes on along a ring without keeping a place free.
@@ -76,7 +77,8 @@ impl Routing for Changed {
     }
 }
 
-/// A ring of routers, each of which sends as much as it can to the second one from it; buffers of so many flits.
+/// A ring of routers, each of which sends at full rate to the second one from it, with buffers of
+/// size `buffer`.
 fn ring(routers: u32, buffer: &str) -> Experiment {
     let to: Vec<i64> = (0..routers)
         .map(|at| i64::from((at + 2) % routers))
@@ -228,7 +230,7 @@ fn what_cannot_keep_a_bubble_is_refused() {
             "{key}: {text}"
         );
     }
-    // Where a packet takes its place as it crosses it may have an output queue.
+    // If a packet takes its place as it crosses, it may have an output queue.
     let crossing = good().set("router.output_queue", "96 flits");
     let crossing = crossing.set("router.credit_at", "crossing");
     crossing

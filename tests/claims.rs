@@ -1,4 +1,5 @@
-//! Claims of a job file: they are measured on the points of the study, and those that do not hold decide the exit code.
+//! Claims of a job file: they are measured on the points of the study, and claims that do not hold
+//! decide the exit code.
 
 use serde_json::Value;
 

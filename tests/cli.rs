@@ -1,4 +1,4 @@
-//! What the program prints, and where.
+//! Output of the program: text and destination.
 
 use std::fs;
 use std::path::Path;
@@ -452,7 +452,7 @@ fn a_watched_packet_that_never_was_is_no_failure() {
 /// Sets the title of a terminal, clears it, turns the direction of writing.
 const EVIL: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}2J\u{202e}\rx";
 
-/// What `weir` says in a folder; nothing of it is obeyed by a terminal.
+/// Output of `weir` in a folder; nothing of it is obeyed by a terminal.
 fn says(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
     let ran = command.args(arguments).current_dir(folder).output();

@@ -1,7 +1,8 @@
-//! Whatever the experiment: it completes, everything that was sent arrives once, and every credit comes home.
+//! Whatever the experiment: it completes, everything that was sent arrives once, and every credit
+//! comes home.
 //!
-//! The program itself counts packets, messages and credits at the end of every run to completion and refuses a result
-//! that does not come out. Here it has to do so with random experiments.
+//! The program itself counts packets, messages and credits at the end of every run to completion
+//! and refuses a result that does not come out. Here it has to do so with random experiments.
 
 use crate::direct::experiment as experiment_on;
 use crate::support::Experiment;
@@ -75,7 +76,8 @@ fn direct() -> impl Strategy<Value = Experiment> {
 }
 
 fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
-    // Virtual channels that share one buffer cannot keep a routing free of deadlock that relies on them.
+    // Virtual channels that share one buffer cannot keep a routing free of deadlock that relies on
+    // them.
     let plan = experiment.clone().uniform(0.1).plan();
     let routing = &plan.network().routing;
     let shareable = routing.vcs(LinkKind(1)).max(routing.vcs(LinkKind(2))) == 1;
@@ -263,7 +265,8 @@ fn experiment() -> impl Strategy<Value = Experiment> {
     network.prop_flat_map(|network| prop_oneof![traffic(network.clone()), application(network)])
 }
 
-/// A scheme, with parameters under which one that drops packets does so often, and losses at any hop besides.
+/// A scheme, with parameters under which one that drops packets does so often, and losses at any
+/// hop besides.
 fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
     let scheme = prop_oneof![
         Just("ecn"),
@@ -292,7 +295,8 @@ fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
                 "codes_cc" => return with.set("congestion.latency", timeout),
                 _ => {}
             }
-            // On a KNS control packets of switches can deadlock, of which there is a warning: the last routers alone drop there.
+            // On a KNS control packets of switches can deadlock, of which there is a warning: the
+            // last routers alone drop there.
             let is_kns = experiment.text().contains("kind = \"kns\"");
             let (scheme, loss, fabric_drop) = match is_kns {
                 true => ("lhrp", 0.0, false),
@@ -324,8 +328,8 @@ fn config() -> ProptestConfig {
     config
 }
 
-/// The log has each message that was received once, and their payload is what was delivered, but for the bits that a length in
-/// whole bytes leaves out.
+/// The log has each message that was received once, and their payload is what was delivered, but
+/// for the bits that a length in whole bytes leaves out.
 fn each_message_once(data: &Data) -> Result<(), TestCaseError> {
     let log = data.messages.as_ref().expect("messages are recorded");
     let mut names: Vec<_> = log.source.iter().zip(&log.message).collect();
@@ -353,7 +357,8 @@ proptest! {
     #[test]
     fn everything_arrives(experiment in experiment(), logged in any::<bool>()) {
         let experiment = experiment.set("output.messages", logged);
-        // Not every pattern suits every network (a worst case needs groups that have members): that is bad input.
+        // Not every pattern suits every network (a worst case needs groups that have members): that
+        // is bad input.
         let checked = experiment.checked();
         let Ok(plan) = weir::simulation::Plan::new(&checked, None) else {
             return Err(TestCaseError::reject("the pattern does not suit the network"));
@@ -407,7 +412,8 @@ proptest! {
         for (job, plain) in outcome.data.jobs.iter().zip(&plain.jobs) {
             prop_assert_eq!(job.totals.bytes_delivered, plain.totals.bytes_delivered);
         }
-        // Every packet that arrives is acknowledged once, and every one that is dropped is told of and sent again.
+        // Every packet that arrives is acknowledged once, and every one that is dropped is told of
+        // and sent again.
         prop_assert_eq!(count("packets_nack"), summary.packets_dropped);
         prop_assert_eq!(count("packets_ack"), count("packets_data") - summary.packets_dropped);
         each_message_once(&outcome.data)?;

@@ -3,8 +3,8 @@
 use crate::direct::experiment;
 use crate::support::Experiment;
 
-/// Each of the eight endpoints of a group sends 0.2 flits per nanosecond to the next group, in packets of a flit that are
-/// answered by one: 1.6 flits of answers for one link.
+/// Each of the eight endpoints of a group sends 0.2 flits per nanosecond to the next group, in
+/// packets of a flit that are answered by one: 1.6 flits of answers for one link.
 fn worst_case(routes: &str) -> Experiment {
     Experiment::dragonfly(2, 4, 2)
         .set("nic.control_routes", routes)
@@ -45,7 +45,7 @@ fn all_arrives_on_every_way_of_control_packets_under_every_scheme() {
             .message("60 flits")
             .to_completion("3 us");
         if scheme == "saa" {
-            // Its packets follow those that announce their flow.
+            // Its packets follow the ones that announce their flow.
             assert!(experiment.try_plan().is_err());
             continue;
         }

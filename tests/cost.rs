@@ -1,4 +1,4 @@
-//! What buffers cost: sizes, areas and energies worked out by hand.
+//! Cost of buffers: sizes, areas and energies worked out by hand.
 
 use crate::direct::experiment;
 use crate::support::Experiment;
@@ -52,7 +52,8 @@ fn area_and_energy_are_worked_out_of_sizes_and_accesses() {
     let banded = kns().set("queueing.scheme", "bbq");
     assert_eq!(cost(banded).buffer_bytes, 76_800);
     assert!((plain.energy_nj - 2.0 * plain.accesses as f64).abs() < 1e-9);
-    // An output queue is memory, too: one of 50 flits of each queue behind a link, and of a port to a node. A packet is written and read twice.
+    // An output queue is memory, too: one of 50 flits of each queue behind a link, and of a port to
+    // a node. A packet is written and read twice.
     let queued = cost(kns().set("router.output_queue", "50 flits"));
     assert_eq!(queued.buffer_bytes, 76_800 + 80 * 400);
     assert_eq!(queued.accesses, 2 * plain.accesses);

@@ -1,5 +1,5 @@
-//! A job that the run cuts off has no finish: its times are missing, with lower bounds, in the summary, the file, JSON,
-//! the report, metrics and claims.
+//! A job that the run cuts off has no finish: its times are missing, with lower bounds, in the
+//! summary, the file, JSON, the report, metrics and claims.
 
 use std::fs;
 
@@ -142,8 +142,8 @@ fn traffic_is_over_when_nothing_of_it_is_left() {
     assert!(cut.is_cut_off() && cut.finish() == 20_000_000, "{cut:?}");
 }
 
-/// Of two tasks the second begins its iteration later than the run ends: the iteration is not over, though all that
-/// began it have ended it.
+/// With two tasks, the second begins its iteration later than the run ends: the iteration is not
+/// over, though all that began it have ended it.
 #[test]
 fn an_iteration_that_some_tasks_have_not_begun_is_not_over() {
     // Task 0 is done with iteration 0 at once, task 1 computes for 1 us in each.
@@ -167,8 +167,8 @@ fn an_iteration_that_some_tasks_have_not_begun_is_not_over() {
     assert_eq!(rows("4 us"), [(2, 2), (2, 2), (2, 2)]);
 }
 
-/// The slowdown of a job beside an incast under two bounds of the simulated time: known, or missing. Alone it takes
-/// 20 us, beside it more than 100.
+/// The slowdown of a job beside an incast under two bounds of the simulated time: known, or
+/// missing. Alone it takes 20 us, beside it more than 100.
 const STUDY: &str = r#"
 topology = { file = "dragonfly-72" }
 routing = { algorithm = "minimal" }

@@ -1,4 +1,5 @@
-//! No damage to a result, whatever it is, ends or stops a program that reads it: it is refused with a message.
+//! No damage to a result, whatever it is, ends or stops a program that reads it: it is refused with
+//! a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ fn damaged(whole: &[u8], rng: &mut Rng) -> (String, Vec<u8>) {
     (what, bytes)
 }
 
-/// What `look` says, which must come soon.
+/// Result of `look`, which must come soon.
 fn soon<T: Send + 'static>(what: &str, look: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(look()));

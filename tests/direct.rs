@@ -1,5 +1,6 @@
-//! Tori, meshes, HyperX and KNS: what is special about their graphs, which ways their routings take, and how long a lone packet
-//! takes. That graphs are sound and routes free of deadlock: `topologies.rs`, `routings.rs`.
+//! Tori, meshes, HyperX and KNS: what is special about their graphs, which ways their routings
+//! take, and how long a lone packet takes. That graphs are sound and routes free of deadlock:
+//! `topologies.rs`, `routings.rs`.
 
 use std::sync::Arc;
 
@@ -39,7 +40,8 @@ fn routing(
     (entry.build)(&section, network).map_err(|error| error.render(false))
 }
 
-/// An experiment on a network of a text. Flits of 100 bits on links of 100 Gbps: a flit takes 1 ns. Routers take 50 ns.
+/// An experiment on a network of a text. Flits of 100 bits on links of 100 Gbps: a flit takes 1 ns.
+/// Routers take 50 ns.
 pub fn experiment(topology: &str, algorithm: &str) -> Experiment {
     let parse = |text: &str| text.parse::<toml::Table>().expect("TOML").into();
     let sections = [
@@ -220,7 +222,7 @@ fn orders_and_channels_that_do_not_fit_are_refused() {
     }
 }
 
-/// Every routing but those that leave shortest routes on purpose.
+/// Every routing except those that leave shortest routes on purpose.
 #[test]
 fn routes_are_minimal() {
     let networks = [
@@ -364,7 +366,8 @@ fn oblivious_routing_takes_orders_in_turn() {
     }
 }
 
-/// Endpoint 0 sends to 15 as much as it can, from corner to corner of 4 x 4. So do 1 and 2 to 3, over the first row.
+/// Endpoint 0 sends to 15 at full rate, from corner to corner of 4 x 4. So do 1 and 2 to 3, over
+/// the first row.
 #[test]
 fn source_adaptive_routing_leaves_the_longer_queue() {
     for topology in [
@@ -409,7 +412,7 @@ fn packets_that_have_to_wait_go_another_way() {
     assert!(adaptive > fixed, "{adaptive} after {fixed}");
 }
 
-/// What a router may be like.
+/// Variants of routers.
 pub const ROUTERS: [(&str, &str, &str); 4] = [
     ("voq_sw", "none", "round_robin"),
     ("voq_sw", "1 packets", "oldest"),

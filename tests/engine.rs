@@ -1,5 +1,6 @@
-//! The engine by itself, with PHOLD in place of a network (Fujimoto, "Performance of parallel simulations", 1990): balls that
-//! jump between domains for ever. What each does is known without the engine: it is played through, ball by ball.
+//! The engine by itself, with PHOLD instead of a network (Fujimoto, "Performance of parallel
+//! simulations", 1990): balls that jump between domains for ever. The course of each ball is known
+//! without the engine: it is played through, ball by ball.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +15,8 @@ use weir::engine::{
 };
 use weir::model::{NEVER, Time};
 
-/// A game: so many domains, so many balls in each at the beginning, the least time of a jump.
+/// A game: the number of domains, the number of balls in each at the beginning, the least time of a
+/// jump.
 #[derive(Clone, Copy, Debug)]
 struct Game {
     domains: u32,
@@ -42,7 +44,7 @@ fn mix(seed: u64, ball: u64, jump: u64) -> u64 {
 }
 
 impl Game {
-    /// Where a ball that lands in `domain` jumps to, and when it lands there.
+    /// Domain that a ball landing in `domain` jumps to, and the time when it lands there.
     fn next(&self, domain: u32, ball: Ball) -> (u32, Ball) {
         let chance = mix(self.seed, ball.number, ball.jumps);
         let steps = (chance % u64::from(2 * self.reach + 1)) as u32;

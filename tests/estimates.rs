@@ -1,4 +1,5 @@
-//! What `weir check` and `weir sweep plan` expect is near what a run then takes, and they take little themselves.
+//! Estimates of `weir check` and `weir sweep plan` are near the actual cost of a run, and take
+//! little time themselves.
 
 use std::process::Command;
 use std::time::Duration;
@@ -40,7 +41,8 @@ fn the_state_of_a_network_is_known_without_building_it() {
     }
 }
 
-/// A million endpoints and twenty million ports of routers, which take gigabytes, are counted and not built.
+/// A million endpoints and twenty million ports of routers, which take gigabytes, are counted and
+/// not built.
 #[test]
 fn a_large_network_is_checked_in_little_memory() {
     let large = Experiment::tree(2, 20).uniform(0.1);
@@ -66,7 +68,7 @@ fn work(experiment: &Experiment) -> Work {
     Work::of(&experiment.checked(), &experiment.plan(), 1_000_000)
 }
 
-/// What the beginning of a run, to so many packet-hops, says of all of it.
+/// Forecast from the beginning of a run, up to `packet_hops` packet-hops.
 fn after(experiment: &Experiment, packet_hops: u64) -> Forecast {
     let plan = experiment.plan();
     // A sample after every window, whatever the clock says.
@@ -97,7 +99,7 @@ fn packet_hops_of_traffic_on_shortest_ways_are_known_from_the_file() {
         Experiment::tree(8, 3).uniform(0.5).until("5 us"),
         // Two that receive take no more than their links carry.
         Experiment::tree(8, 2).hotspot(40, 2, 0.5).until("50 us"),
-        // Of five flits one acknowledges; of seven one asks, one grants and one acknowledges.
+        // With five flits one acknowledges; with seven one asks, one grants and one acknowledges.
         Experiment::tree(8, 2)
             .set("nic.acknowledge", true)
             .uniform(0.95)
@@ -162,7 +164,7 @@ fn what_applications_send_is_counted_from_their_programs() {
     }
 }
 
-/// Of a job that is too large to look at all of it, some tasks and parts stand for all.
+/// For a job that is too large to be examined completely, some tasks and parts stand for all.
 #[test]
 fn some_of_a_large_program_stands_for_all_of_it() {
     for experiment in applications() {
@@ -173,8 +175,8 @@ fn some_of_a_large_program_stands_for_all_of_it() {
     }
 }
 
-/// Where packets take detours, wait and are sent again, the beginning of the run says how much that is. A hot spot in small
-/// buffers is harder to tell: sooner or later they are full.
+/// If packets take detours, wait and are sent again, the beginning of the run shows the extent. A
+/// hot spot in small buffers is harder to forecast: sooner or later they are full.
 #[test]
 fn the_beginning_of_a_run_tells_the_rest() {
     let dragonfly = || Experiment::dragonfly(2, 4, 2);
@@ -191,7 +193,7 @@ fn the_beginning_of_a_run_tells_the_rest() {
             dragonfly().set("congestion.scheme", "srp").uniform(0.9),
             2.0,
         ),
-        // So it does where ever more of them wait for the times that they were given.
+        // The same if ever more of them wait for their granted times.
         (srp_of_small_messages("12 us"), 2.0),
         (hot("none"), 3.0),
         (hot("ecn"), 3.0),
@@ -209,7 +211,7 @@ fn the_beginning_of_a_run_tells_the_rest() {
         assert!(matches!(forecast.basis, Basis::Part(_)), "{forecast:?}");
         let held = (run.facts.memory_state + run.facts.memory_packets) as f64;
         let hops = forecast.packet_hops / summary.packet_hops as f64;
-        // What is counted is no part of the network.
+        // Counters are no part of the network.
         let counted = work(&experiment).counted();
         let bytes = (forecast.bytes - Forecast::PROGRAM - counted) / held;
         let good = |ratio: f64| (1.0 / factor..factor).contains(&ratio);
@@ -222,8 +224,8 @@ fn the_beginning_of_a_run_tells_the_rest() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A job that computes for long and then sends much at once: what its beginning says of a run that is cut off in the middle of
-/// that, and of all of it.
+/// A job that computes for long and then sends much at once: what its beginning says of a run that
+/// is cut off in the middle of that, and of all of it.
 #[test]
 fn a_run_that_ends_in_a_burst_is_told_from_before_it() {
     let job = || {
@@ -262,7 +264,8 @@ fn long_links_take_a_longer_look() {
     assert_eq!(work(&cut).settles(), 50e3);
 }
 
-/// Times after the start of a trace go on beside each other: they are no computation that the next one follows.
+/// Times after the start of a trace go on beside each other: they are no computation that the next
+/// one follows.
 #[test]
 fn a_trace_ends_when_its_last_message_does() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -287,7 +290,8 @@ fn a_trace_ends_when_its_last_message_does() {
     near("time", forecast.end, took, 1.2, &replay);
 }
 
-/// Each job has histograms in each domain in which it has tasks, and they are in memory more than once when the result is written.
+/// Each job has histograms in each domain in which it has tasks, and they are in memory more than
+/// once when the result is written.
 #[test]
 fn histograms_of_many_jobs_are_counted() {
     let mut many = Experiment::dragonfly(2, 4, 2).until("20 us");
@@ -325,14 +329,14 @@ fn memory_of_traces_is_counted_once() {
         work(&Experiment::of(text.parse().expect("TOML")).until("completion"))
     };
     let (once, twice) = (replay(1), replay(2));
-    // 60,000 operations of 24 bytes, what waits for them, and what checking takes.
+    // 60,000 operations of 24 bytes, the state that waits for them, and the memory of the check.
     assert!(
         (2_000_000..4_000_000).contains(&once.traces),
         "{}",
         once.traces
     );
     assert_eq!(twice.traces, once.traces);
-    // What a task has to know of its operations, by job.
+    // State of a task for its operations, by job.
     assert!(once.state > 240_000 && twice.state > once.state + 240_000);
     let forecast = Forecast::assumed(&once, 1e6);
     let least = Forecast::PROGRAM + (once.traces + once.state) as f64;
@@ -365,7 +369,7 @@ fn check_says_what_a_run_will_take_and_by_what() {
     );
 }
 
-/// What each ready application sends is counted, by looking at a part of the programs of large ones.
+/// Traffic of each ready application is counted, from a part of the programs of large ones.
 #[test]
 fn every_ready_application_has_its_work_counted() {
     let mut looked = 0;

@@ -1,8 +1,10 @@
-//! Whatever numbers an experiment file has, weir runs it or refuses it: it does not panic, hang or run out of memory.
+//! Whatever numbers an experiment file has, weir runs it or refuses it: it does not panic, hang or
+//! run out of memory.
 //!
-//! Every integer, number, time, size and bandwidth that `weir schema` knows takes extreme values, one or two at a time, in a
-//! small experiment of each variant. `WEIR_ATTACK_CASES` sets how many such experiments there are (60 by default),
-//! `WEIR_ATTACK_SEED` which is the first; case n is that of seed n in every run.
+//! Every integer, number, time, size and bandwidth that `weir schema` knows takes extreme values,
+//! one or two at a time, in a small experiment of each variant. `WEIR_ATTACK_CASES` sets how many
+//! such experiments there are (60 by default), `WEIR_ATTACK_SEED` which is the first; case n is
+//! that of seed n in every run.
 
 use std::process::Command;
 use std::time::Duration;
@@ -27,7 +29,7 @@ enum Kind {
     Time,
     Rate,
     Size,
-    /// So many integers or numbers.
+    /// A list of this many integers or numbers.
     List(usize, bool),
 }
 
@@ -150,7 +152,7 @@ fn keys(schema: &Json, root: &Json, path: &str, found: &mut Vec<Key>) {
     }
     for part in ["anyOf", "allOf"] {
         let parts = schema[part].as_array().into_iter().flatten();
-        // Variants have keys of their own, for those that choose them.
+        // Variants have their own keys, for sections that choose them.
         for schema in parts.filter(|part| !part["properties"]["kind"].is_object()) {
             keys(schema, root, path, found);
         }
@@ -190,7 +192,7 @@ fn variants<'a>(schema: &'a Json, dispatch: &str) -> Vec<(&'a str, &'a Json)> {
     named.collect()
 }
 
-/// Where a section's keys go.
+/// Function that sets the keys of a section.
 type Set = fn(Experiment, &str, Value) -> Experiment;
 
 /// A small experiment that can be run, and the keys that can be changed in it.
@@ -268,7 +270,7 @@ fn base(schema: &Json, rng: &mut Rng) -> Base {
             }
         }
     };
-    // How long it may take is the test's own.
+    // The test has its own time limit.
     all.retain(|(key, _)| key.path != "run.max_wall");
     Base {
         experiment,
@@ -300,7 +302,8 @@ fn experiment(schema: &Json, seed: u64) -> (Experiment, Vec<String>) {
             .iter()
             .any(|one| one.starts_with(key.path.split('.').next().unwrap()))
         {
-            // A number, and keys below it, do not stand in one file. (Those of one section wait for another seed.)
+            // A number, and keys below it, do not stand in one file. (Those of one section wait for
+            // another seed.)
             continue;
         }
         let value = key.kind.draw(&mut rng);
@@ -310,7 +313,8 @@ fn experiment(schema: &Json, seed: u64) -> (Experiment, Vec<String>) {
     (experiment, changed)
 }
 
-/// More is no result but a defect. (The program itself and its libraries take most of a gigabyte of addresses.)
+/// More is no result but a defect. (The program itself and its libraries take most of a gigabyte of
+/// addresses.)
 const MOST_MEMORY_KB: u64 = 6_000_000;
 
 /// Runs `weir` with bounds on its time and its memory; None if it was ended by them or by itself.

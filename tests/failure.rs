@@ -1,4 +1,4 @@
-//! What goes wrong outside of the simulation leaves nothing behind that looks like a result.
+//! Failures outside the simulation leave nothing behind that looks like a result.
 
 use std::fs;
 use std::mem::offset_of;
@@ -49,7 +49,7 @@ fn a_killed_run_leaves_nothing_that_looks_whole() {
     kill(run.id());
     assert!(!run.wait().expect("a status").success());
     assert!(!out.join("result.h5").exists());
-    // What it left is no obstacle to the next run.
+    // Its remains are no obstacle to the next run.
     let again = cli.set("run.until=1 us").succeeds();
     assert_eq!(files(&out), [again.result()]);
 }
@@ -121,7 +121,7 @@ fn all_domains_stop_at_the_same_time() {
         questions: 9,
         until: 0,
     };
-    // What does not add up is an error of the run.
+    // Counts that do not add up are an error of the run.
     let outcome = simulation::run(&plan, &mut Local, &mut observer);
     let outcome = outcome.expect("no error").expect("the only rank");
     assert_eq!(outcome.stopped, Some(StopReason::MaxWall));
@@ -136,7 +136,7 @@ fn all_domains_stop_at_the_same_time() {
     assert!(summary.packets_injected > 0);
 }
 
-/// A file system of its own that is almost full, or the reason why there is none.
+/// A separate file system that is almost full, or the reason why there is none.
 struct SmallDisk {
     folder: tempfile::TempDir,
 }
@@ -324,19 +324,21 @@ impl<F: FnMut(&mut [u8])> Transport for Changed<F> {
     }
 }
 
-/// Something in the mail between two ranks: of the first packet, or of the first credit, these bytes.
+/// Something in the mail between two ranks: of the first packet, or of the first credit, these
+/// bytes.
 enum Part {
     Packet(std::ops::Range<usize>),
     Credit(std::ops::Range<usize>),
 }
 
-/// Where the number of the input is in the mail of a packet.
+/// Offset of the number of the input in the mail of a packet.
 const INPUT: usize = size_of::<Packet>() + size_of::<Origin>();
 
 impl Part {
     /// Fills the part in a message; false if it has none.
     fn fill(&self, message: &mut [u8], value: u8) -> bool {
-        // The agreement, the head of the first entry, the numbers of its packets, credits and words of headers, a packet with its input.
+        // The agreement, the head of the first entry, the numbers of its packets, credits and words
+        // of headers, a packet with its input.
         const COUNTS: usize = size_of::<Agreement>() + 16;
         const PACKET: usize = INPUT + 8;
         if message.len() <= COUNTS + 24 {

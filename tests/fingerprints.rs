@@ -1,11 +1,12 @@
-//! What small experiments give, to the last bit: a change of behaviour shows, whether it was meant
-//! or not.
+//! Fingerprints of small experiments, to the last bit: a change of behaviour shows, whether it was
+//! meant or not.
 //!
 //! `fingerprints.csv` holds, for each file of `experiments/`, a hash of each group under `/data`.
-//! After a change that is meant to change results, `WEIR_REFRESH_FINGERPRINTS=1 cargo test --test
-//! all fingerprints::` writes it anew; the commit then shows which groups of which experiments it
-//! changed. The version of the model goes up with it, or that of the schema if the same results are
-//! written in another form: by both sweeps keep old and new results apart.
+//! After a change that is meant to change results,
+//! `WEIR_REFRESH_FINGERPRINTS=1 cargo test --test all fingerprints::` writes it anew; the commit
+//! then shows which groups of which experiments it changed. The version of the model is raised with
+//! it, or that of the schema if the same results are written in another form. Sweeps use both to
+//! keep old and new results apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -130,7 +131,7 @@ fn add_group(hash: &mut Hash, group: &Group) {
 fn add_attributes(hash: &mut Hash, place: &hdf5::Location) {
     let mut names = place.attr_names().expect("names");
     names.sort();
-    // What dimension scales write: places in the file.
+    // Attributes that dimension scales write: places in the file.
     let links = ["CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"];
     names.retain(|name| !links.contains(&name.as_str()));
     for name in names {
@@ -184,7 +185,7 @@ fn stored() -> BTreeMap<String, Groups> {
     stored
 }
 
-/// What differs: experiments with their groups.
+/// Differences: experiments with their groups.
 fn differences(old: &BTreeMap<String, Groups>, new: &BTreeMap<String, Groups>) -> Vec<String> {
     let mut list = Vec::new();
     for name in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
@@ -207,7 +208,7 @@ fn versions() -> [u64; 2] {
     [u64::from(MODEL_VERSION), result::schema::VERSION]
 }
 
-/// Those that the fingerprints were recorded with.
+/// Versions that the fingerprints were recorded with.
 fn stored_versions() -> Option<[u64; 2]> {
     let text = fs::read_to_string(folder().join("fingerprints.csv")).ok()?;
     let version = |line: usize| text.lines().nth(line)?.split_once(',')?.1.parse().ok();
@@ -262,9 +263,9 @@ fn results_are_what_they_were() {
     );
 }
 
-/// The fabric is compiled three times. Where a network has nothing that only the last copy can do,
-/// all give the same bits: recording flows takes the last one, and changes nothing else. What the
-/// other copies give is in the file of fingerprints.
+/// The fabric is compiled three times. If a network has nothing that only the last copy can do, all
+/// give the same bits: recording flows takes the last one, and changes nothing else. The results of
+/// the other copies are in the file of fingerprints.
 #[test]
 fn all_copies_of_the_fabric_agree() {
     let (stored, mut compared) = (stored(), 0);
@@ -279,7 +280,7 @@ fn all_copies_of_the_fabric_agree() {
         assert!(is_rich(&plan.blueprint));
         let usual = &stored[path.file_stem().and_then(OsStr::to_str).expect("a name")];
         let mut rich = fingerprint(&rich);
-        // What is recorded besides.
+        // Remove the additional records.
         rich.retain(|group, _| usual.contains_key(group));
         assert_eq!(usual, &rich, "{}", path.display());
         compared += 1;

@@ -1,5 +1,6 @@
-//! GPCNeT: its tests take what they take alone where nothing is shared, and longer where something is; its congestors go on for as long as a test does.
-//! And what a test is measured by: how long tasks took for their iterations.
+//! GPCNeT: its tests take what they take alone where nothing is shared, and longer where something
+//! is; its congestors go on for as long as a test does. And what a test is measured by: how long
+//! tasks took for their iterations.
 
 use weir::result::{Data, Latency};
 
@@ -12,7 +13,8 @@ const CONGESTORS: [&str; 4] = [
     "gpcnet_get_broadcast",
 ];
 
-/// A test on a fifth of the endpoints of a network of `endpoints`, which begins after 5 us, and the congestors on the others, in equal parts.
+/// A test on a fifth of the endpoints of a network of `endpoints`, which begins after 5 us, and the
+/// congestors on the others, in equal parts.
 fn gpcnet(network: Experiment, endpoints: i64, test: &str, congested: bool) -> Experiment {
     let part = endpoints / 5;
     let run = network
@@ -41,7 +43,7 @@ fn gpcnet(network: Experiment, endpoints: i64, test: &str, congested: bool) -> E
     })
 }
 
-/// How long the test's tasks took for its iterations.
+/// Durations of the test's iterations over its tasks.
 fn times(data: &Data) -> &Latency {
     let class = data.latency.iter();
     let mut class = class.filter(|(name, _)| name == "job.test.iteration");
@@ -60,7 +62,8 @@ fn impact(network: impl Fn() -> Experiment, endpoints: i64, test: &str) -> [f64;
     ]
 }
 
-/// The negative control: on one crossbar nothing is shared but the switch, and the impact is 1, whatever the scheme.
+/// The negative control: on one crossbar nothing is shared but the switch, and the impact is 1,
+/// whatever the scheme.
 #[test]
 fn on_one_crossbar_congestors_have_no_impact() {
     for scheme in ["none", "ecn", "lhrp"] {
@@ -75,7 +78,7 @@ fn on_one_crossbar_congestors_have_no_impact() {
     }
 }
 
-/// Where buffers on the way to the congestors' targets are shared, it is more.
+/// The impact is larger if buffers on the way to the congestors' targets are shared.
 #[test]
 fn in_a_tree_congestors_have_an_impact() {
     let network = || Experiment::tree(4, 3).set("router.input_buffer", "4 packets");
@@ -115,7 +118,8 @@ fn a_run_that_would_wait_for_nothing_is_refused() {
     assert!(lone.until("5 us").try_plan().is_ok());
 }
 
-/// A run to completion ends at its limit, and what is not over is missing; one that is done before is the same as without.
+/// A run to completion ends at its limit, and what is not over is missing; one that is done before
+/// is the same as without.
 #[test]
 fn a_run_to_completion_may_have_a_limit() {
     let run = |congested| gpcnet(Experiment::tree(4, 3), 60, "gpcnet_allreduce", congested);
@@ -148,7 +152,7 @@ fn iterations_add_up_to_the_time_of_a_job() {
     assert!(arrived.mean() > 1e6, "a microsecond is computed in each");
 }
 
-/// What is not over at the end is missing, with its age.
+/// An iteration that is not over at the end is missing, with its age.
 #[test]
 fn an_iteration_that_is_cut_off_is_missing() {
     let data = Experiment::tree(4, 2)

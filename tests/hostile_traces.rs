@@ -1,6 +1,7 @@
-//! Whatever bytes a trace is made of: it is read or refused with words, without a panic, and in memory that its length bounds. The
-//! target of `fuzz/` calls the same functions for as long as one likes; here seeds are changed at random, always in the same way.
-//! `WEIR_ATTACK_CASES` sets how many times each (150 by default), `WEIR_ATTACK_SEED` begins elsewhere.
+//! Whatever bytes a trace is made of: it is read or refused with words, without a panic, and in
+//! memory that its length bounds. The target of `fuzz/` calls the same functions for as long as one
+//! likes; here seeds are changed at random, always in the same way. `WEIR_ATTACK_CASES` sets how
+//! many times each (150 by default), `WEIR_ATTACK_SEED` begins elsewhere.
 
 use std::fs;
 use std::path::Path;

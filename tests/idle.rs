@@ -1,5 +1,6 @@
-//! With its default parameters no congestion-control scheme slows down what nothing congests by more than docs/model/schemes.md says:
-//! lone flows between random endpoints, one after the other, and pairs of neighbours at once, on every ready network.
+//! With its default parameters no congestion-control scheme slows down what nothing congests by
+//! more than docs/model/schemes.md says: lone flows between random endpoints, one after the other,
+//! and pairs of neighbours at once, on every ready network.
 
 use std::fs;
 
@@ -15,8 +16,8 @@ const MESSAGES: u64 = 4;
 /// Between the starts of two flows: all of one is over by then.
 const APART_US: u32 = 2_000;
 
-/// The round trips that each scheme costs a message, and the share of its time, as the manual's table says; None where it is
-/// the scheme's purpose.
+/// The round trips that each scheme costs a message, and the share of its time, as the manual's
+/// table says; None where it is the scheme's purpose.
 fn documented(scheme: &str) -> Option<(f64, f64)> {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/model/schemes.md");
     let page = fs::read_to_string(page).expect("the page");
@@ -108,8 +109,8 @@ fn check(experiment: &Experiment, place: &str) {
     let about = plan.network().about;
     let plain = times(&experiment.run().data);
     for scheme in catalog().schemes.variants {
-        // Large networks take long to build, and on detours packets of one flow meet, which is congestion: there the scheme is
-        // tried whose defaults depend on the network.
+        // Large networks take long to build, and on detours packets of one flow meet, which is
+        // congestion: there the scheme is tried whose defaults depend on the network.
         let only_window = about.endpoints > 1_100 || place.ends_with("valiant");
         if only_window && scheme.name != "window" {
             continue;

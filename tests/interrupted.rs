@@ -1,5 +1,5 @@
-//! A run that is asked to end by a signal, whenever that is: it leaves a whole result, one that is marked as not complete, or
-//! none, and its exit code says which.
+//! A run that is asked to end by a signal, whenever that is: it leaves a whole result, one that is
+//! marked as not complete, or none, and its exit code says which.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn endless() -> Experiment {
     short().until("100 s")
 }
 
-/// What is in the output directory after all.
+/// Content of the output directory after all.
 #[derive(Debug, PartialEq)]
 enum Left {
     Nothing,
@@ -80,7 +80,7 @@ fn disturbed(cli: &Cli, after: Duration, disturb: impl FnOnce(&Child)) -> Output
     run.wait_with_output().expect("an end")
 }
 
-/// How long an undisturbed run takes.
+/// Duration of an undisturbed run.
 fn whole(cli: Cli) -> Duration {
     let began = Instant::now();
     let ran = cli.succeeds();

@@ -1,5 +1,6 @@
-//! Kinds of links and of routers that a topology names: routers of different kinds differ in time as their tables in the
-//! experiment file say, and a network with words of its own is spoken of in them everywhere.
+//! Kinds of links and of routers that a topology names: routers of different kinds differ in time
+//! as their tables in the experiment file say, and the names that a network uses for its kinds
+//! appear everywhere.
 
 use std::sync::Arc;
 
@@ -64,9 +65,10 @@ fn each_router_on_the_way_takes_the_latency_of_its_kind() {
 
 #[test]
 fn the_buffers_of_a_kind_and_their_credits_are_its_own() {
-    // The input buffers at the top hold one packet. Its place is taken when the head leaves the inner router, and free
-    // again when the tail has left the top router (head 50 ns later, tail 24 ns after it) and the credit is back, 50 ns and
-    // the top router's 26 ns later: one packet in 150 ns.
+    // The input buffers at the top hold one packet. Its place is taken when the head leaves the
+    // inner router, and free again when the tail has left the top router (head 50 ns later, tail 24
+    // ns after it) and the credit is back. The credit takes 50 ns and the top router's 26 ns: one
+    // packet in 150 ns.
     let run = tree()
         .set("router.top.input_buffer", "24 flits")
         .set("router.top.credit_delay", "26 ns")
@@ -164,8 +166,8 @@ fn tables_that_fit_no_router_are_refused() {
     );
 }
 
-/// Four routers in a square with an endpoint each: port 0 to the endpoint, 1 along x, 2 along y. Router x + 2·y; those of
-/// x = 0 are of one kind and domain, those of x = 1 of another.
+/// Four routers in a square with an endpoint each: port 0 to the endpoint, 1 along x, 2 along y.
+/// Router x + 2·y; those of x = 0 are of one kind and domain, those of x = 1 of another.
 struct Square;
 
 impl Topology for Square {

@@ -81,7 +81,7 @@ fn points_are_found_wherever_they_were_when_they_ran() {
         status.starts_with("2 done, 0 running, 0 failed, 4198 waiting"),
         "{status}"
     );
-    // What is no longer wanted does not count.
+    // Points that are no longer wanted do not count.
     sweep.write(&job(21).replace("until = \"5 us\"", "until = \"6 us\""));
     let status = quickly(&sweep, "status job.toml --out out")
         .expect(0)

@@ -1,12 +1,13 @@
-//! No number overflows without a word: at each limit the largest value that is accepted gives the right result, and the
-//! next one is refused.
+//! No number overflows without a word: at each limit the largest value that is accepted gives the
+//! right result, and the next one is refused.
 
 use crate::direct::experiment;
 use crate::support::Experiment;
 use weir::fabric::Fault;
 use weir::simulation::{Plan, RunError};
 
-/// Two endpoints at one router, links of 5 ns. Endpoint 0 sends messages of this size to endpoint 1.
+/// Two endpoints at one router, links of 5 ns. Endpoint 0 sends messages of this size to
+/// endpoint 1.
 fn pair(size: &str) -> Experiment {
     Experiment::tree(2, 1)
         .set("nic.acknowledge", false)
@@ -16,7 +17,7 @@ fn pair(size: &str) -> Experiment {
         .set("output.packets", true)
 }
 
-/// What is wrong with an experiment: the key, and the whole message.
+/// Checks the error of an experiment: the key, and the whole message.
 #[track_caller]
 fn refused(experiment: &Experiment, key: &str) {
     let ran = experiment.cli().go();
@@ -63,7 +64,8 @@ fn a_packet_may_take_a_second_on_a_link() {
 
 #[test]
 fn a_tail_keeps_the_lag_of_a_slow_link_on_faster_ones() {
-    // Terminal, local, global, local, terminal; the global link takes 4,915.2 us for 600 KiB, the others a hundredth.
+    // Terminal, local, global, local, terminal; the global link takes 4,915.2 us for 600 KiB, the
+    // others a hundredth.
     let experiment = Experiment::dragonfly(1, 2, 1)
         .set("nic.acknowledge", false)
         .set("nic.max_packet", "600 KiB")
@@ -122,7 +124,8 @@ fn buffers_of_a_router_are_counted_together() {
     let buffer = |flits: &str| pair("1 flits").set("router.input_buffer", flits);
     accepted(&buffer("1476395007 flits"));
     refused(&buffer("1476395008 flits"), "router.input_buffer");
-    // "auto": the round trip of 2 · 5 ms and two packets of 24 flits. 100 Tbps of 100 bits are a flit in a ps.
+    // "auto": the round trip of 2 · 5 ms and two packets of 24 flits. 100 Tbps of 100 bits are a
+    // flit in a ps.
     let long = |latency: &str| {
         pair("1 flits")
             .set("topology.terminal.bandwidth", "100 Tbps")
@@ -138,7 +141,8 @@ fn buffers_of_a_router_are_counted_together() {
 
 #[test]
 fn an_unlimited_queue_that_cannot_be_counted_ends_the_run() {
-    // Two sources at full load to one destination: its queue of 2³⁰ flits, 16,384 packets, is full after twice as many.
+    // Two sources at full load to one destination: its queue of 2³⁰ flits, 16,384 packets, is full
+    // after twice as many.
     let hot = |until: &str| {
         Experiment::tree(3, 1)
             .set("nic.acknowledge", false)
@@ -229,7 +233,8 @@ fn grants_are_the_same_at_any_time_of_the_run() {
             data.summary.packets_dropped as f64
         });
         assert!(early > 100.0, "{scheme}: {early}");
-        // Of events at the same time, which comes first depends on the time. (Cut at 281 s, grants changed 17%.)
+        // The order of events at the same time depends on the time. (Cut at 281 s, grants changed
+        // 17%.)
         for late in [late, later] {
             assert!(
                 (late / early - 1.0).abs() < 0.05,
@@ -241,8 +246,8 @@ fn grants_are_the_same_at_any_time_of_the_run() {
 
 #[test]
 fn a_grant_that_is_too_late_ends_the_run() {
-    // A packet of 2,400 bits takes 240 ms; a schedule books 1.05 times that. The second of two reservations is granted
-    // when the message of the first has had its time.
+    // A packet of 2,400 bits takes 240 ms; a schedule books 1.05 times that. The second of two
+    // reservations is granted when the message of the first has had its time.
     let slow = |packets: u32| {
         Experiment::tree(3, 1)
             .set("topology.terminal.bandwidth", "10 kbps")

@@ -1,5 +1,5 @@
-//! A network that collapses has no fine numbers: what had not arrived when the run ended is counted, percentiles among it
-//! are lower bounds, and a job at a standstill is told of.
+//! A network that collapses has no fine numbers: what had not arrived when the run ended is
+//! counted, percentiles among it are lower bounds, and a job at a standstill is told of.
 
 use crate::support::Experiment;
 use weir::result::{Data, Latency, Stats, read};
@@ -11,9 +11,9 @@ fn class<'a>(data: &'a Data, name: &str) -> &'a Latency {
     &found.expect("a class").1
 }
 
-/// Four endpoints send 24 flits every 24 ns to a fifth, whose link brings 1 flit per ns. Each message waits its turn behind
-/// those that its source has generated before, and each source gets a quarter of the link: what is generated at g is received
-/// at 4 g.
+/// Four endpoints send 24 flits every 24 ns to a fifth, whose link brings 1 flit per ns. Each
+/// message waits its turn behind those that its source has generated before, and each source gets a
+/// quarter of the link: a message generated at g is received at 4 g.
 fn four_to_one() -> Experiment {
     Experiment::dragonfly(5, 2, 1)
         .traffic("hotspot", 1.0)
@@ -35,7 +35,8 @@ fn close(bound: f64, exact_us: f64) {
     );
 }
 
-/// `count` but for what is on its way through the idle network (less than half a microsecond, of four sources).
+/// `count` but for what is on its way through the idle network (less than half a microsecond, of
+/// four sources).
 fn about(count: u64, expected: u64) {
     assert!(count.abs_diff(expected) <= 80, "{count}, not {expected}");
 }
@@ -44,10 +45,11 @@ fn about(count: u64, expected: u64) {
 fn what_did_not_arrive_of_an_overloaded_endpoint_is_arithmetic() {
     let outcome = four_to_one().set("run.warmup", "12 us").run();
     let stats = Stats::of(class(&outcome.data, "message"));
-    // From 12 to 96 us each source generates 3,500 messages. Of those the ones generated up to 24 us arrive.
+    // From 12 to 96 us each source generates 3,500 messages. The messages generated up to 24 us
+    // arrive.
     assert_eq!(stats.all(), 4 * 3_500);
     about(stats.samples, 4 * 500);
-    // Those that arrived took from 36 to 72 us, those that did not are up to 72 us old.
+    // Messages that arrived took from 36 to 72 us; messages that did not are up to 72 us old.
     assert!(stats.at_most.p50_ps.is_infinite());
     close(stats.arrived.p50_ps, 54.0);
     close(stats.at_least.mean_ps, (12.0 * 36.0 + 2.0 * 54.0) / 14.0);
@@ -64,7 +66,7 @@ fn what_did_not_arrive_of_an_overloaded_endpoint_is_arithmetic() {
 fn what_arrived_in_the_window_took_longer_than_what_was_sent_in_it_and_arrived() {
     let outcome = four_to_one().set("run.warmup", "12 us").run();
     let stats = Stats::of(class(&outcome.data, "message_by_arrival"));
-    // The endpoint receives one message in 24 ns. What is received at t was generated at t / 4.
+    // The endpoint receives one message in 24 ns. A message received at t was generated at t / 4.
     assert_eq!(stats.missing, 0);
     about(stats.samples, 3_500);
     close(stats.arrived.mean_ps, 0.75 * (12.0 + 96.0) / 2.0);
@@ -79,7 +81,8 @@ fn what_arrived_in_the_window_took_longer_than_what_was_sent_in_it_and_arrived()
 
 #[test]
 fn percentiles_below_everything_that_is_missing_are_known() {
-    // Of the messages generated from 12 to 36 us the first half arrives, within 36 to 72 us; the others are 60 to 72 us old.
+    // The first half of the messages generated from 12 to 36 us arrives, within 36 to 72 us; the
+    // others are 60 to 72 us old.
     let outcome = four_to_one()
         .set("run.warmup", "12 us")
         .set("run.measure", "24 us")
@@ -90,7 +93,8 @@ fn percentiles_below_everything_that_is_missing_are_known() {
     close(stats.arrived.p50_ps, 54.0);
     assert!(!stats.known(|shape| shape.p50_ps).1);
     close(stats.at_least.p50_ps, 63.0);
-    // Two pairs send 8,000 short messages that arrive at once: the median is among them, whatever becomes of the others.
+    // Two pairs send 8,000 short messages that arrive at once: the median is among them, whatever
+    // becomes of the others.
     let outcome = four_to_one()
         .set("run.warmup", "12 us")
         .set("run.measure", "24 us")
@@ -117,8 +121,9 @@ fn nothing_is_missing_of_what_had_the_time_to_arrive() {
     assert!(outcome.data.notes.is_empty(), "{:?}", outcome.data.notes);
 }
 
-/// What every run that is measured from its beginning to its end owes: all that was generated is received or missing, and
-/// every packet that a NIC sent is delivered, dropped or missing. Returns missing messages and packets.
+/// Invariants of every run that is measured from its beginning to its end. Everything generated is
+/// received or missing, and every packet that a NIC sent is delivered, dropped or missing. Returns
+/// missing messages and packets.
 fn nothing_is_forgotten(experiment: &Experiment) -> (u64, u64) {
     let data = experiment.run().data;
     let messages = Stats::of(class(&data, "message"));
@@ -186,8 +191,9 @@ fn applications_that_are_cut_off_have_messages_missing() {
     assert_eq!(cut("completion"), (0, 0));
 }
 
-/// Sixteen endpoints send messages of 4 flits to another one by its router, four times what its link brings: for each message
-/// there is a reservation of 1 flit, which goes first, so reservations alone fill the link.
+/// Sixteen endpoints send messages of 4 flits to another one by its router, four times what its
+/// link brings: for each message there is a reservation of 1 flit, which goes first, so
+/// reservations alone fill the link.
 fn collapsed() -> Experiment {
     Experiment::tree(17, 1)
         .hotspot(16, 1, 0.26)
@@ -214,7 +220,7 @@ fn a_standstill_is_told_of_everywhere() {
     let path = ran.result().display().to_string();
     let inspected = crate::support::Cli::weir("", &["inspect", &path]).succeeds();
     assert!(inspected.stdout.contains(says), "{}", inspected.stdout);
-    // What arrived looks fine, what is to be believed does not.
+    // The arrived samples look fine, the numbers to be believed do not.
     let network = stored.digest.class("network").expect("a class");
     assert!(network.arrived.max_ps < network.at_least.max_ps);
     let json = crate::support::Cli::run(&collapsed().text())

@@ -1,4 +1,5 @@
-//! Which of its messages a NIC sends a packet of next (`nic.order`), seen in the order in which packets leave.
+//! Which of its messages a NIC sends a packet of next (`nic.order`), seen in the order in which
+//! packets leave.
 
 use crate::support::Experiment;
 
@@ -42,7 +43,7 @@ fn to(packets: &[(u32, u64)], destination: u32) -> impl Iterator<Item = (u32, u6
     own.filter(move |&(to, _)| to == destination)
 }
 
-/// How often a packet goes to another destination than the one before it.
+/// Number of packets that go to another destination than the one before.
 fn changes(packets: &[(u32, u64)]) -> usize {
     packets
         .windows(2)
@@ -63,7 +64,8 @@ fn fair_takes_destinations_in_turn_and_their_messages_in_order() {
 fn fifo_sends_messages_one_after_the_other() {
     let packets = left("fifo", "none");
     assert!(in_order(packets.iter().copied()));
-    // No message is left in the middle: of five or three packets each, no more than every third packet begins one.
+    // No message is left in the middle: of five or three packets each, no more than every third
+    // packet begins one.
     assert!(changes(&packets) <= packets.len() / 3);
 }
 
@@ -73,8 +75,8 @@ fn message_takes_all_messages_in_turn() {
     assert!(!in_order(to(&packets, 10)) && !in_order(to(&packets, 40)));
 }
 
-/// SRP withdraws what is left of a message when its grant is there, for a time that lies far ahead where an endpoint is oversubscribed.
-/// The next message of its queue pair does not overtake it.
+/// SRP withdraws the rest of a message when its grant arrives. The granted time is far ahead if an
+/// endpoint is oversubscribed. The next message of its queue pair does not overtake it.
 #[test]
 fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
     let experiment = Experiment::dragonfly(2, 4, 2)
@@ -92,7 +94,7 @@ fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
         let found = data.scheme.counters.iter().find(|(own, _)| own == name);
         found.expect("a counter").1
     };
-    // So what arrives is what was sent first.
+    // So the packets that arrive are the ones sent first.
     assert_eq!(counted("dropped_fabric") + counted("dropped_last_hop"), 0);
     assert!(counted("resent_granted") > 10);
     let packets = data.packets.expect("packets are recorded");
@@ -111,7 +113,8 @@ fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
     }
 }
 
-/// Schemes that withdraw what is not sent, or keep destinations waiting, find the message that they mean.
+/// Schemes that withdraw what is not sent, or keep destinations waiting, find the message that they
+/// mean.
 #[test]
 fn all_arrives_in_every_order_under_every_scheme() {
     let schemes = weir::catalog::catalog().schemes;
@@ -143,8 +146,8 @@ fn all_arrives_in_every_order_under_every_scheme() {
     }
 }
 
-/// Two jobs on the same two hosts: one sends 1 MB at 1 GB/s, the other one 64 bytes in the middle of it. Returns how long
-/// those took to arrive, in packets of 1,000 bytes.
+/// Two jobs on the same two hosts: one sends 1 MB at 1 GB/s, the other one 64 bytes in the middle
+/// of it. Returns how long those took to arrive, in packets of 1,000 bytes.
 fn beside_a_long_message(order: &str) -> u64 {
     let send = |experiment: Experiment, bytes: &str, start: &str| {
         let text = format!(
@@ -178,7 +181,8 @@ fn beside_a_long_message(order: &str) -> u64 {
     time / 1_000_000
 }
 
-/// A queue pair belongs to a job: the short message waits for the packet that is on the link, and for one turn.
+/// A queue pair belongs to a job: the short message waits for the packet that is on the link, and
+/// for one turn.
 #[test]
 fn a_job_does_not_wait_behind_the_messages_of_another_on_its_host() {
     for order in ["fair", "message"] {

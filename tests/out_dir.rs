@@ -20,8 +20,8 @@ fn the_second_run_in_a_directory_is_told_who_is_there() {
         let out = first.folder().join("out");
         let mut run = start(&first);
         let holder = holder_of(&out);
-        // But for what the run says of its own progress, and the file by which it tries at its
-        // start whether it may write.
+        // Except the run's own progress, and the file by which it tests at its start whether it may
+        // write.
         let its_own = [".progress".to_string(), format!("probe-{}", run.id())];
         let contents = || -> Vec<_> {
             let of_others = |file: &PathBuf| {

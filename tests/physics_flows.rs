@@ -1,5 +1,5 @@
-//! Flows: their ways are set up and taken down, their packets stay in order on one way, their rates are arithmetic, and what the fluid model
-//! says of a phase is what the links carried.
+//! Flows: their ways are set up and taken down, their packets stay in order on one way, their rates
+//! are arithmetic, and what the fluid model says of a phase is what the links carried.
 
 use crate::direct::experiment;
 use crate::support::{Experiment, run_on, run_plan};
@@ -8,7 +8,8 @@ use weir::result::{Data, Phases};
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;
 
-/// Two switches of four endpoints each, without output queues, with an infinite crossbar; packets of 24 flits of 1 ns.
+/// Two switches of four endpoints each, without output queues, with an infinite crossbar; packets
+/// of 24 flits of 1 ns.
 fn two_switches() -> Experiment {
     let mesh = "kind = \"mesh\"\nsizes = [2]\nendpoints_per_router = 4\n\
                 terminal = { bandwidth = \"100 Gbps\", latency = \"5 ns\" }\n\
@@ -25,7 +26,7 @@ fn two_switches() -> Experiment {
         .until("completion")
 }
 
-/// A flow of so many packets.
+/// A flow of `packets` packets.
 fn flow(experiment: Experiment, name: &str, from: i64, to: i64, packets: i64) -> Experiment {
     experiment
         .job("fixed_pairs", 2)
@@ -37,7 +38,8 @@ fn flow(experiment: Experiment, name: &str, from: i64, to: i64, packets: i64) ->
         .with("mpi.rendezvous_from", "1 GB")
 }
 
-/// Figure 1 of Birk and Zdornov: f1 to f4 over the link between the switches, f3 to f6 to one endpoint; 1,000 packets each, 24 us of a link.
+/// Figure 1 of Birk and Zdornov: f1 to f4 over the link between the switches, f3 to f6 to one
+/// endpoint; 1,000 packets each, 24 us of a link.
 fn figure_1(experiment: Experiment) -> Experiment {
     [(0, 6), (1, 6), (2, 7), (3, 7), (4, 7), (5, 7)]
         .into_iter()
@@ -47,7 +49,7 @@ fn figure_1(experiment: Experiment) -> Experiment {
         })
 }
 
-/// When each job's flow had come.
+/// Time when each job's flow had come.
 fn ends(data: &Data) -> Vec<u64> {
     data.flows.as_ref().expect("flows").received_ps.clone()
 }
@@ -56,8 +58,8 @@ fn near(value: u64, expected: u64, within: u64) -> bool {
     value.abs_diff(expected) <= within
 }
 
-/// 3 times the length of a flow for f5 and f6, each a third of the link to d2, and 5 times for the others: f1 to f4 get a sixth until then and a
-/// quarter from then on.
+/// 3 times the length of a flow for f5 and f6, each a third of the link to d2, and 5 times for the
+/// others: f1 to f4 get a sixth until then and a quarter from then on.
 #[test]
 fn congestion_spreads_in_figure_1() {
     let data = figure_1(two_switches()).run().data;
@@ -68,7 +70,8 @@ fn congestion_spreads_in_figure_1() {
     }
 }
 
-/// 4 times, when each is held to a quarter by whoever: a fixed rate, or the weights of the links, which cost a round trip of control packets.
+/// 4 times, when each is held to a quarter by whoever: a fixed rate, or the weights of the links,
+/// which cost a round trip of control packets.
 #[test]
 fn a_quarter_of_the_link_for_each_is_the_optimum_of_figure_1() {
     for discipline in ["ipd", "svc", "ps"] {
@@ -79,7 +82,7 @@ fn a_quarter_of_the_link_for_each_is_the_optimum_of_figure_1() {
         for experiment in [fixed, saa] {
             let data = experiment.set("nic.discipline", discipline).run().data;
             for end in ends(&data) {
-                // Of the last packet the head leaves after 999 of 1,000 delays.
+                // The head of the last packet leaves after 999 of 1,000 delays.
                 assert!(near(end, 96 * US, 400 * NS), "{discipline}: {end}");
             }
         }
@@ -90,8 +93,9 @@ fn phases(data: &Data) -> &Phases {
     data.phases.as_ref().expect("phases")
 }
 
-/// Endpoint 0 sends 100 packets to 4 and 300 to 5, endpoint 1 sends 400 to 4; the link between the switches is four times as fast as the others.
-/// Weights in packet times of 24 ns: the link of endpoint 0 has 400, that to endpoint 4 has 500, that between the switches 200 (equation 4).
+/// Endpoint 0 sends 100 packets to 4 and 300 to 5, endpoint 1 sends 400 to 4; the link between the
+/// switches is four times as fast as the others. Weights in packet times of 24 ns: the link of
+/// endpoint 0 has 400, that to endpoint 4 has 500, that between the switches 200 (equation 4).
 fn three_flows() -> Experiment {
     two_switches()
         .set("topology.link.bandwidth", "400 Gbps")
@@ -103,7 +107,7 @@ fn three_flows() -> Experiment {
         .set("output.packets", true)
 }
 
-/// A script by which tasks send so many packets to others, all at once.
+/// A script by which tasks send the given numbers of packets to others, all at once.
 fn program(flows: &[(u32, u32, u64)]) -> toml::Table {
     let send = flows.iter().map(|(from, to, packets)| {
         let bytes = packets * 300;
@@ -119,7 +123,7 @@ fn program(flows: &[(u32, u32, u64)]) -> toml::Table {
     toml::from_str(&text).expect("TOML")
 }
 
-/// When the packets of endpoint 0 left, ps: all of them, or those to one endpoint.
+/// Times when the packets of endpoint 0 left, ps: all of them, or the packets to one endpoint.
 fn departures(data: &Data, to: Option<u32>) -> Vec<u64> {
     let packets = data.packets.as_ref().expect("packets");
     let rows = (0..packets.source.len()).filter(|&row| {
@@ -136,7 +140,8 @@ fn gaps(times: &[u64]) -> Vec<u64> {
 
 #[test]
 fn weights_and_rates_are_those_of_the_fluid_model() {
-    // Probes that are packets of their own take what the rates leave to nobody: the link to endpoint 4 is full without them.
+    // Probes that are packets of their own take what the rates leave to nobody: the link to
+    // endpoint 4 is full without them.
     for (period, within) in [(None, 0.02), (Some("500 ns"), 0.1)] {
         let mut experiment = three_flows().set("nic.discipline", "ps");
         if let Some(period) = period {
@@ -167,7 +172,8 @@ fn weights_and_rates_are_those_of_the_fluid_model() {
         let phases = phases(&data);
         assert_eq!((phases.flows[0], phases.optimum_ps[0]), (3, 500 * 24 * NS));
         assert_eq!((phases.contention[0], phases.mean_contention[0]), (3, 3.0));
-        // The announcements go there and back first: two routers, three links, and flits of 1 ns, twice.
+        // The announcements go there and back first: two routers, three links, and flits of 1 ns,
+        // twice.
         assert!(
             (1.0..1.0 + within).contains(&phases.stretch[0]),
             "{:?}",
@@ -191,7 +197,7 @@ fn periodic_selection_sends_at_the_sum_of_the_rates() {
     for gap in gaps(&all[..350]) {
         assert!(near(gap, 25_263, 1), "{gap}");
     }
-    // Of 19 packets 4 are of the one and 15 of the other.
+    // Of the 19 packets, 4 are of the one and 15 of the other.
     let to_4 = departures(&data, Some(4));
     let in_19: Vec<usize> = all[..342]
         .chunks(19)
@@ -210,8 +216,8 @@ fn inter_packet_delays_are_those_of_each_flow() {
     for discipline in ["ipd", "svc"] {
         let data = three_flows().set("nic.discipline", discipline).run().data;
         for (to, delay) in [(4, 120 * NS), (5, 32 * NS)] {
-            // The first packets may leave at other rates, while the announcements come one after the other, and the last ones when other
-            // flows are over.
+            // The first packets may leave at other rates, while the announcements come one after
+            // the other, and the last ones when other flows are over.
             let gaps = gaps(&departures(&data, Some(to))[10..70]);
             let (least, most) = (gaps.iter().min(), gaps.iter().max());
             assert_eq!(least, Some(&delay), "{discipline} {to}");
@@ -317,8 +323,9 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
     );
 }
 
-/// Two applications on the same endpoints: the links add up the flows of both, so the 200 packets of one and the 300 of the other to one endpoint end
-/// together, when its link has carried 500, as if one application had sent all.
+/// Two applications on the same endpoints: the links add up the flows of both. So the 200 packets
+/// of one and the 300 of the other to one endpoint end together, when its link has carried 500, as
+/// if one application had sent all.
 #[test]
 fn the_flows_of_several_applications_share_their_links() {
     let app = |all: Experiment, name: &str, flows: &[(u32, u32, u64)]| {
@@ -341,7 +348,8 @@ fn the_flows_of_several_applications_share_their_links() {
     let plan = both.plan();
     let data = run_plan(&plan).expect("runs").data;
     let flows = data.flows.as_ref().expect("flows");
-    // The link to endpoint 41 has 500 packets of 24 ns, which is the most of any link; endpoint 0 sends 400.
+    // The link to endpoint 41 has 500 packets of 24 ns, which is the most of any link; endpoint 0
+    // sends 400.
     for (row, &end) in flows.received_ps.iter().enumerate() {
         let expected = if flows.destination[row] == 41 {
             500

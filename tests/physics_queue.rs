@@ -1,10 +1,12 @@
-//! Queueing theory: the mean waiting time at one output equals the formulae for fixed service times.
+//! Queueing theory: the mean waiting time at one output equals the formulae for fixed service
+//! times.
 //!
-//! The statistical error. Waiting times that follow each other are alike, so that the standard deviation of the mean of n
-//! of them is far more than their own over √n. In the limit of heavy traffic (reflected Brownian motion with drift
-//! 1 - ρ and variance 1 per service time) it is `S · √(1 / 2n) / (1 - ρ)²`, and less for lighter traffic. Every run here
-//! is long enough for that to be 0.45% of the mean or less, so that 1% is more than two of these (the seeds are fixed:
-//! a test that passes once passes always).
+//! The statistical error. Waiting times that follow each other are alike, so that the standard
+//! deviation of the mean of n of them is far more than their own over √n. In the limit of heavy
+//! traffic (reflected Brownian motion with drift 1 - ρ and variance 1 per service time) it is
+//! `S · √(1 / 2n) / (1 - ρ)²`, and less for lighter traffic. Every run here is long enough for that
+//! to be 0.45% of the mean or less, so that 1% is more than two of these (the seeds are fixed: a
+//! test that passes once passes always).
 
 use crate::support::Experiment;
 
@@ -16,8 +18,9 @@ fn poisson(rho: f64) -> f64 {
     rho * S / (2.0 * (1.0 - rho))
 }
 
-/// n/Geo/D/1: in each ns each of n sources has an arrival with chance ρ / (S · n). Work in ns behind one another gives
-/// W = ρ (S - 1/n) / (2 (1 - ρ)): with one source no two packets come at once, and with many it is M/D/1.
+/// n/Geo/D/1: in each ns each of n sources has an arrival with chance ρ / (S · n). Work in ns
+/// behind one another gives W = ρ (S - 1/n) / (2 (1 - ρ)): with one source no two packets come at
+/// once, and with many it is M/D/1.
 fn bernoulli(rho: f64, sources: f64) -> f64 {
     rho * (S - 1.0 / sources) / (2.0 * (1.0 - rho))
 }
@@ -28,7 +31,8 @@ fn packets(rho: f64) -> f64 {
     0.5 * (S / error).powi(2) / (1.0 - rho).powi(4)
 }
 
-/// A workload's end that lets this many messages of 4 flits through at a rate of `rho` flits per ns in all.
+/// A workload's end that lets this many messages of 4 flits through at a rate of `rho` flits per ns
+/// in all.
 fn stop(rho: f64, messages: f64) -> String {
     format!("{} ns", (messages * S / rho).ceil() as u64)
 }
@@ -61,7 +65,8 @@ fn check(what: &str, waited: f64, expected: f64) {
 
 #[test]
 fn a_nic_is_a_queue_of_its_own() {
-    // 36 pairs on 36 routers, each with a NIC queue of its own. After it nothing waits: 20 ns and the flits.
+    // 36 pairs on 36 routers, each with its own NIC queue. After it nothing waits: 20 ns and the
+    // flits.
     let mut members: Vec<i64> = (0..36).map(|pair| 2 * pair).collect();
     members.extend((0..36).map(|pair| 2 * pair + 1));
     for rho in [0.5, 0.8] {
@@ -99,13 +104,15 @@ fn concentrate(network: Experiment, sources: i64, injection: &str, rho: f64) -> 
         .to_completion(&stop(rho, packets(rho)))
 }
 
-// Where queues with links of one speed lead into each other, the last link is never idle while a packet is anywhere
-// before it (cut-through brings its first flit there at once), so the number of packets in all queues together is that
-// of one queue with all the arrivals, and by Little's law so is the mean of the time spent in all of them together.
+// If queues with links of one speed lead into each other, the last link is never idle while a
+// packet is anywhere before it (cut-through brings its first flit there at once). So the number of
+// packets in all queues together is that of one queue with all the arrivals. By Little's law so is
+// the mean of the time spent in all of them together.
 
 #[test]
 fn many_sources_at_one_router_are_one_queue() {
-    // A router with 64 endpoints: 63 NICs and then the output to endpoint 0, whatever the router is like.
+    // A router with 64 endpoints: 63 NICs and then the output to endpoint 0, whatever the router is
+    // like.
     let router = || Experiment::tree(64, 1);
     for rho in [0.5, 0.8] {
         for (injection, expected) in [
@@ -120,7 +127,8 @@ fn many_sources_at_one_router_are_one_queue() {
             );
         }
     }
-    // In which order packets are served makes no difference to the mean: the link is never idle in vain.
+    // In which order packets are served makes no difference to the mean: the link is never idle in
+    // vain.
     let short = |network: Experiment| {
         means(&concentrate(network, 63, "poisson", 0.8).to_completion("500 us")).0
     };
@@ -141,8 +149,8 @@ fn many_sources_at_one_router_are_one_queue() {
 
 #[test]
 fn a_tree_of_queues_waits_like_one() {
-    // 63 sources below a tree of three levels. 3 of the sources are at endpoint 0's own router (24 ns), 12 in its pod
-    // (84 ns), 48 beyond (204 ns).
+    // 63 sources below a tree of three levels. 3 of the sources are at endpoint 0's own router (24
+    // ns), 12 in its pod (84 ns), 48 beyond (204 ns).
     let (message, _) = means(&concentrate(Experiment::tree(4, 3), 63, "poisson", 0.8));
     let idle = (3.0 * 24.0 + 12.0 * 84.0 + 48.0 * 204.0) / 63.0;
     check("tree, load 0.8", message - idle, poisson(0.8));

@@ -1,6 +1,7 @@
 //! Rates: what flows get of a link is arithmetic.
 //!
-//! A flow's rate is measured from its `/data/packets`: flits delivered between two times, after everything has settled.
+//! A flow's rate is measured from its `/data/packets`: flits delivered between two times, after
+//! everything has settled.
 
 use crate::support::Experiment;
 use weir::result::Packets;
@@ -8,7 +9,8 @@ use weir::result::Packets;
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;
 
-/// Flits from `source` (any if None) delivered in `from..to`, over what the link of 1 flit per ns can bring.
+/// Flits from `source` (any if None) delivered in `from..to`, over what the link of 1 flit per ns
+/// can bring.
 fn rate(packets: &Packets, source: Option<u32>, from: u64, to: u64) -> f64 {
     let flits: u64 = (0..packets.source.len())
         .filter(|&row| source.is_none_or(|source| packets.source[row] == source))
@@ -18,8 +20,8 @@ fn rate(packets: &Packets, source: Option<u32>, from: u64, to: u64) -> f64 {
     flits as f64 * NS as f64 / (to - from) as f64
 }
 
-/// Packets recorded until 110 us, no acknowledgements: rates are measured from 10 us to 106 us, which is 4,000 packets
-/// of 24 flits.
+/// Packets recorded until 110 us, no acknowledgements: rates are measured from 10 us to 106 us,
+/// which is 4,000 packets of 24 flits.
 fn measured(network: Experiment) -> Experiment {
     network
         .set("nic.acknowledge", false)
@@ -87,8 +89,8 @@ fn routers(network: Experiment) -> Vec<Experiment> {
 
 #[test]
 fn a_lone_flow_gets_the_whole_link() {
-    // Endpoint 2 (router 1 of group 0) to endpoint 10 (router 1 of group 1): local, global of 1 us, local. Shorter
-    // messages than the longest packet, too: "auto" buffers are for any length.
+    // Endpoint 2 (router 1 of group 0) to endpoint 10 (router 1 of group 1): local, global of 1 us,
+    // local. Shorter messages than the longest packet, too: "auto" buffers are for any length.
     let network = Experiment::dragonfly(2, 4, 2).latencies("5 ns", "50 ns", "1 us");
     for network in routers(measured(network)) {
         for message in ["24 flits", "4 flits", "1 flits", "768 flits"] {
@@ -125,8 +127,8 @@ fn a_lone_flow_gets_the_whole_link_through_slow_routers() {
 
 #[test]
 fn an_output_queue_smaller_than_the_pipeline_gives_its_packets_over_the_latency() {
-    // A packet has its place in the output queue from when it begins to cross until its head is on the link: two
-    // packets for every 333 ns.
+    // A packet has its place in the output queue from when it begins to cross until its head is on
+    // the link: two packets for every 333 ns.
     let network = measured(Experiment::dragonfly(2, 4, 2))
         .set("router.latency", "333 ns")
         .set("router.output_queue", "2 packets");
@@ -137,8 +139,9 @@ fn an_output_queue_smaller_than_the_pipeline_gives_its_packets_over_the_latency(
 
 #[test]
 fn a_small_output_queue_limits_packets_that_find_their_link_free_too() {
-    // At speedup 1 packets cross as fast as the link sends them, so that each finds it free at the end of the pipeline.
-    // With room for one packet the next crosses when the head before it is on the link: one for every 333 ns.
+    // At speedup 1 packets cross as fast as the link sends them, so that each finds it free at the
+    // end of the pipeline. With room for one packet the next crosses when the head before it is on
+    // the link: one for every 333 ns.
     let slow = measured(Experiment::dragonfly(2, 4, 2)).set("router.latency", "333 ns");
     for speedup in [1.0, 2.0] {
         for (queue, expected) in [("1 packets", 1.0), ("3 packets", 3.0)] {
@@ -190,7 +193,8 @@ fn a_lone_flow_waits_for_the_allocation_of_its_virtual_channel() {
 
 #[test]
 fn several_virtual_channels_hide_their_allocation() {
-    // Packets of one flit in channels that are 2 ns apart at each crossing: three of them fill the link.
+    // Packets of one flit in channels that are 2 ns apart at each crossing: three of them fill the
+    // link.
     let network = measured(Experiment::dragonfly(2, 4, 2).latencies("5 ns", "50 ns", "1 us"))
         .set("router.output_queue", "none")
         .set("router.speedup", 1.0)
@@ -233,8 +237,8 @@ fn a_slow_link_on_the_way_is_the_rate() {
 
 #[test]
 fn flows_to_one_endpoint_share_its_link_alike() {
-    // Endpoint 0 is on router 0 of group 0. Its rivals each come in by a port of their own: its neighbour, the three
-    // other routers of the group, and groups 1 and 2 by global links.
+    // Endpoint 0 is on router 0 of group 0. Its rivals each come in by a port of their own: its
+    // neighbour, the three other routers of the group, and groups 1 and 2 by global links.
     for sources in [
         vec![1, 2],
         vec![2, 4, 6],
@@ -249,8 +253,8 @@ fn flows_to_one_endpoint_share_its_link_alike() {
             let total = rate(&packets, None, FROM, TO);
             // The window may cut one packet at each end.
             assert!((total - 1.0).abs() < 1.5 / PACKETS, "{what}: {total}");
-            // First come and oldest first serve whoever waits longest: the sources are alike only as far as their
-            // credits come back alike, so the shares are exact in turn alone.
+            // First come and oldest first serve whoever waits longest: the sources are alike only
+            // as far as their credits come back alike, so the shares are exact in turn alone.
             if arbitration == "round_robin" {
                 for &source in &sources {
                     let share = rate(&packets, Some(source as u32), FROM, TO);
@@ -267,8 +271,9 @@ fn flows_to_one_endpoint_share_its_link_alike() {
 
 #[test]
 fn flows_that_share_one_port_share_its_turn() {
-    // The parking lot: endpoints 2 and 3 come by one port, endpoint 4 by another, and the destination serves the ports
-    // in turn. So 4 gets one half, and 2 and 3 a quarter each.
+    // The parking lot: packets of endpoints 2 and 3 come by one port, those of endpoint 4 by
+    // another, and the destination serves the ports in turn. So 4 gets one half, and 2 and 3 a
+    // quarter each.
     let packets = run(&incast(
         measured(Experiment::dragonfly(2, 4, 2)),
         &[2, 3, 4],
@@ -310,13 +315,15 @@ fn flows_over_one_link_share_it_alike() {
     }
 }
 
-/// Two switches with 4 endpoints each and one link between them: a dragonfly of two groups of one router.
+/// Two switches with 4 endpoints each and one link between them: a dragonfly of two groups of one
+/// router.
 fn two_switches() -> Experiment {
     Experiment::dragonfly(4, 1, 1)
 }
 
-/// Birk and Zdornov, Fig. 1: flows 1 and 2 (endpoints 0 and 1) cross the link between the switches to their destination 7,
-/// flows 3 and 4 (2 and 3) cross it to 6, where flows 5 and 6 (endpoints 4 and 5 of that switch) go, too.
+/// Birk and Zdornov, Fig. 1: flows 1 and 2 (endpoints 0 and 1) cross the link between the switches
+/// to their destination 7, flows 3 and 4 (2 and 3) cross it to 6. Flows 5 and 6 (endpoints 4 and 5
+/// of that switch) go to 6, too.
 fn six_flows(network: Experiment, load: f64, message: &str, stop: &str) -> Experiment {
     let network = incast(network, &[0, 1], 7, load)
         .message(message)
@@ -328,12 +335,13 @@ fn six_flows(network: Experiment, load: f64, message: &str, stop: &str) -> Exper
 
 #[test]
 fn congestion_spreads_to_the_link_between_two_switches() {
-    // The destination 6 serves the link and the endpoints 4 and 5 in turn: a third each, and so a sixth for each of
-    // flows 3 and 4. Their packets fill the buffer behind the link, so that flows 1 and 2, which take turns with
-    // them, get no more than they do, though their own destination is free: the link runs at two thirds.
-    // The paper's crossbar is infinitely fast. (One of finite speed and with virtual output queues gives 1/7 and 5/14:
-    // the link's queue for 6 loses its turn when a packet for 7 is just crossing from there.)
-    // A queue without limit that takes its credits first holds no more than the buffer behind the link.
+    // The destination 6 serves the link and the endpoints 4 and 5 in turn: a third each, and so a
+    // sixth for each of flows 3 and 4. Their packets fill the buffer behind the link. Flows 1 and
+    // 2, which take turns with them, get no more than they do, though their own destination is
+    // free: the link runs at two thirds. The paper's crossbar is infinitely fast. (One of finite
+    // speed and with virtual output queues gives 1/7 and 5/14: the link's queue for 6 loses its
+    // turn when a packet for 7 is just crossing from there.) A queue without limit that takes its
+    // credits first holds no more than the buffer behind the link.
     for (queue, credit_at) in [
         ("none", "link"),
         ("16 packets", "link"),
@@ -358,7 +366,7 @@ fn congestion_spreads_to_the_link_between_two_switches() {
     }
 }
 
-/// When the last flow ends, ps, and all packets.
+/// Time when the last flow ends, ps, and the number of all packets.
 fn end_of_all(network: &Experiment) -> (f64, u64) {
     let data = network.run().data;
     let finish = data.jobs.iter().map(|job| job.finish()).max();
@@ -367,8 +375,9 @@ fn end_of_all(network: &Experiment) -> (f64, u64) {
 
 #[test]
 fn six_equal_flows_of_one_millisecond_end_after_five() {
-    // Flows 5 and 6 end after 3 ms, when 2 ms of the others' 4 ms have crossed the link. One message each of 10^6
-    // flits: at load 1,000 the period is 1 us, so each comes within the first microsecond.
+    // Flows 5 and 6 end after 3 ms, when 2 ms of the others' 4 ms have crossed the link. One
+    // message each of 10^6 flits: at load 1,000 the period is 1 us, so each comes within the first
+    // microsecond.
     let network = two_switches()
         .set("nic.acknowledge", false)
         .set("router.speedup", "infinite");
@@ -390,9 +399,10 @@ fn held_to_a_quarter_they_end_after_four() {
 
 #[test]
 fn acknowledgements_go_before_data() {
-    // Endpoint 0 sends 0.7 of its link in messages of one flit, so that as many acknowledgements come to it; 4 and 6
-    // together offer it twice its link in packets of 24 flits. Whatever the acknowledgements leave is for data: 0.3.
-    // In turn, packet by packet, the data would get 24 of every 25 flits.
+    // Endpoint 0 sends 0.7 of its link in messages of one flit, so that as many acknowledgements
+    // come to it; 4 and 6 together offer it twice its link in packets of 24 flits. Whatever the
+    // acknowledgements leave is for data: 0.3. In turn, packet by packet, the data would get 24 of
+    // every 25 flits.
     let network = Experiment::dragonfly(2, 4, 2)
         .set("output.packets", true)
         .until("110 us");
@@ -412,23 +422,26 @@ struct Small {
     buffer: u64,
     /// Flits of each packet.
     packet: u64,
-    /// Latency of the link between the switches and of terminal links, credit delay and router latency, ns.
+    /// Latency of the link between the switches and of terminal links, credit delay and router
+    /// latency, ns.
     global: u64,
     terminal: u64,
     delay: u64,
     router: u64,
     /// True if there are output queues.
     queued: bool,
-    /// From the time when a packet takes its place in the buffer to when the place can be taken again, ns.
+    /// From the time when a packet takes its place in the buffer to when the place can be taken
+    /// again, ns.
     round_trip: u64,
 }
 
 #[test]
 fn a_small_buffer_gives_its_packets_over_its_round_trip() {
-    // A buffer of B flits holds n = floor(B / L) packets of L flits. A place is taken when the head leaves upstream, the
-    // tail leaves the buffer a link latency d and the packet's L flit times later (the router behind it is idle, so
-    // it leaves as it comes), and the credit takes another d and the credit delay c: n packets for every 2 d + L + c.
-    // Without output queues the place is taken one router latency before the head is on the link.
+    // A buffer of B flits holds n = floor(B / L) packets of L flits. A place is taken when the head
+    // leaves upstream. The tail leaves the buffer a link latency d and the packet's L flit times
+    // later (the router behind it is idle, so it leaves as it comes). The credit takes another d
+    // and the credit delay c: n packets for every 2 d + L + c. Without output queues the place is
+    // taken one router latency before the head is on the link.
     let cases = [
         Small {
             buffer: 240,
@@ -507,7 +520,7 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
     for (case, queue, credit_at) in cases.iter().flat_map(|case| {
         let routers = match case.queued {
             true => vec![("unlimited", "link")],
-            // Where the place is taken before the crossbar, output queues make no difference.
+            // If the place is taken before the crossbar, output queues make no difference.
             false => vec![
                 ("none", "link"),
                 ("unlimited", "crossing"),
@@ -531,7 +544,8 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
             .set("router.credit_at", credit_at);
         let network = flow(network, 0, 4, 1.0).message(&format!("{} flits", case.packet));
         let packets = run(&network);
-        // It repeats itself every round trip, so a whole number of them holds an exact number of packets.
+        // It repeats itself every round trip, so a whole number of them holds an exact number of
+        // packets.
         let span = 80 * case.round_trip * NS;
         let got = rate(&packets, None, FROM, FROM + span) * span as f64 / NS as f64;
         let places = case.buffer / case.packet;
@@ -546,8 +560,8 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
 
 #[test]
 fn reservations_of_srp_take_their_part_of_an_overloaded_link() {
-    // A reservation of one flit for each message goes before all data: r times as much as the link brings, in messages of m
-    // flits, leaves 1 - r/m of it.
+    // A reservation of one flit for each message goes before all data: r times as much as the link
+    // brings, in messages of m flits, leaves 1 - r/m of it.
     for (flits, over) in [(4, 2.0), (4, 3.2), (8, 4.0), (24, 8.0)] {
         let data = Experiment::tree(17, 1)
             .hotspot(16, 1, over / 16.0)

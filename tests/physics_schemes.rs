@@ -1,4 +1,5 @@
-//! What congestion control does in its steady state is arithmetic: one derived number for the dynamics of each scheme.
+//! The steady state of congestion control is arithmetic: one derived number for the dynamics of
+//! each scheme.
 
 use crate::support::Experiment;
 use weir::result::Data;
@@ -52,7 +53,7 @@ fn peak(data: &Data) -> u64 {
     ports.peak_occupancy_bytes[hot.expect("the port of endpoint 0")]
 }
 
-/// What sources may send, from a time on.
+/// Allowed rates of sources, from a time on.
 fn rates(data: &Data, from: u64) -> Vec<f64> {
     let rates = data.rates.as_ref().expect("rates are recorded");
     let rows = 0..rates.time_ps.len();
@@ -60,8 +61,8 @@ fn rates(data: &Data, from: u64) -> Vec<f64> {
     settled.map(|row| rates.share[row]).collect()
 }
 
-/// A delay that neither grows nor shrinks in the long run grows by marks as fast as it shrinks by its timer: each source gets a
-/// mark in every increment / decrement timers, which is 24 · 96 ns.
+/// A delay that neither grows nor shrinks in the long run grows by marks as fast as it shrinks by
+/// its timer: each source gets a mark in every increment / decrement timers, which is 24 · 96 ns.
 #[test]
 fn ecn_marks_as_often_as_delays_shrink() {
     let sources = 4;
@@ -70,13 +71,14 @@ fn ecn_marks_as_often_as_delays_shrink() {
     let data = experiment.until("400 us").run().data;
     let marks = count(&data, "marked") as f64;
     let expected = (sources as u64 * end / (24 * 96 * NS)) as f64;
-    // Besides there are the marks that make the delays what they are: the first ones come before any source has heard of
-    // them, as many as packets fit into the buffers and the round trip.
+    // In addition there are the marks that build up the delays: the first ones come before any
+    // source has heard of them, one for each packet that fits into the buffers and the round trip.
     assert!((marks / expected - 1.0).abs() < 0.1, "{marks} {expected}");
 }
 
-/// An index of InfiniBand's table that neither grows nor shrinks in the long run gets a notification in every increase / decrease timers,
-/// wherever the threshold is. Before that it climbs to where N sources leave (N - 1) packet times between packets, which is what fills the
+/// An index of InfiniBand's table that neither grows nor shrinks in the long run gets a
+/// notification in every increase / decrease timers, wherever the threshold is. Before that it
+/// climbs to where N sources leave (N - 1) packet times between packets, which is what fills the
 /// hot link: 36 of the table's steps of 2 ns.
 #[test]
 fn ib_cca_notifies_as_often_as_indices_shrink() {
@@ -99,8 +101,8 @@ fn ib_cca_notifies_as_often_as_indices_shrink() {
     }
 }
 
-/// Each message of one packet has a reservation, a grant and an acknowledgement of one flit. They end at other endpoints than the data,
-/// but every endpoint sends and receives alike.
+/// Each message of one packet has a reservation, a grant and an acknowledgement of one flit. They
+/// end at other endpoints than the data, but every endpoint sends and receives alike.
 #[test]
 fn srp_has_a_reservation_and_a_grant_for_every_message() {
     let experiment = Experiment::dragonfly(2, 4, 2)
@@ -123,8 +125,9 @@ fn srp_has_a_reservation_and_a_grant_for_every_message() {
     }
 }
 
-/// A speculative packet goes when more than the threshold waits. So no more wait than that, and a packet from each input
-/// of the last router (14 ports at most hold one on its way in), beside those that come at their granted times.
+/// A speculative packet is dropped when more than the threshold is queued. So the queue is no
+/// longer than that, plus a packet from each input of the last router (14 ports at most hold one on
+/// its way in), plus packets that come at their granted times.
 #[test]
 fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
     let end = "60 us";
@@ -153,7 +156,8 @@ fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
     assert!(peak(&hot("none").run().data) > 2 * most);
 }
 
-/// A throttled source sends what is delivered of it, and the endpoint takes 1/N of its link from each.
+/// A throttled source sends what is delivered of it, and the endpoint takes 1/N of its link from
+/// each.
 #[test]
 fn codes_cc_throttles_to_the_rate_of_delivery() {
     let sources = 4u64;
@@ -174,7 +178,7 @@ fn codes_cc_throttles_to_the_rate_of_delivery() {
     assert!(least >= 1.0 / (sources + 1) as f64 - 1e-9, "{least}");
 }
 
-/// Of N sources each may send 1/N of the link, once its pause is over.
+/// Each of N sources may send 1/N of the link, once its pause is over.
 #[test]
 fn sst_cm_shares_the_link_evenly() {
     let sources = 8u64;
@@ -195,7 +199,8 @@ fn sst_cm_shares_the_link_evenly() {
     assert!(even * 10 > limited.len() * 9, "{even} of {}", limited.len());
 }
 
-/// Under SST's own preset N sources may send 1/(N + 2) of the link each, so that 2/(N + 2) of it are free.
+/// Under SST's own preset N sources may send 1/(N + 2) of the link each, so that 2/(N + 2) of it
+/// are free.
 #[test]
 fn sst_cm_with_ssts_preset_leaves_two_shares_free() {
     let sources = 8i64;

@@ -1,22 +1,24 @@
 //! Exact time: one message alone in a network takes the hand-computed number of picoseconds.
 //!
-//! The law: the network latency of a packet (head leaves the NIC → tail is at the endpoint) is the sum of the latencies
-//! of its links, the router's latency for each router, and the packet's flits on the slowest link. Router latency is
-//! 10 ns unless said otherwise; a flit is 100 bits, 1 ns at 100 Gb/s.
+//! The law: the network latency of a packet (head leaves the NIC → tail is at the endpoint) is the
+//! sum of the latencies of its links, the router's latency for each router, and the packet's flits
+//! on the slowest link. Router latency is 10 ns unless said otherwise; a flit is 100 bits, 1 ns at
+//! 100 Gb/s.
 
 use crate::support::Experiment;
 use weir::result::Data;
 
 const NS: u64 = 1_000;
 
-/// A dragonfly of 9 groups of 4 routers with 2 endpoints each. Terminal links 5 ns, local 20 ns, global 100 ns. In the
-/// absolute arrangement router i of group 0 has the links to groups 1 + 2i and 2 + 2i, and router 0 of group 1 the one
-/// back to group 0.
+/// A dragonfly of 9 groups of 4 routers with 2 endpoints each. Terminal links 5 ns, local 20 ns,
+/// global 100 ns. In the absolute arrangement router i of group 0 has the links to groups 1 + 2i
+/// and 2 + 2i, and router 0 of group 1 the one back to group 0.
 fn dragonfly(routing: &str) -> Experiment {
     let network = Experiment::dragonfly(2, 4, 2).routing(routing);
     match routing {
-        // Credits are taken for a whole packet when its head leaves, so that a message of several packets looks like a
-        // queue of up to one packet to itself. Times at most three hops, that must not turn it away here.
+        // Credits are taken for a whole packet when its head leaves, so that a message of several
+        // packets looks like a queue of up to one packet to itself. Times at most three hops, that
+        // must not turn it away here.
         "ugal" => network.set("routing.threshold", "3 packets"),
         _ => network,
     }
@@ -38,8 +40,8 @@ const DRAGONFLY_WAYS: [(i64, i64, u64); 6] = [
     (2, 10, 5 + 10 + 20 + 10 + 100 + 10 + 20 + 10 + 5),
 ];
 
-/// Exactly one message from `source` to `destination`: the first of a periodic sender comes at a random phase of its
-/// period, and the sender stops after one period.
+/// Exactly one message from `source` to `destination`: the first of a periodic sender comes at a
+/// random phase of its period, and the sender stops after one period.
 fn one_message(network: Experiment, source: i64, destination: i64, flits: u64) -> Experiment {
     let run = network
         .traffic("fixed_pairs", 0.01)
@@ -109,8 +111,9 @@ fn variants(network: Experiment) -> Vec<Experiment> {
     all
 }
 
-/// 1 flit, 24 flits (one longest packet), and 60 flits in packets of 24, 24 and 12 on links that are all alike. The
-/// packets follow each other without gaps, so that the message takes the time of one packet of 60 flits.
+/// 1 flit, 24 flits (one longest packet), and 60 flits in packets of 24, 24 and 12 on links that
+/// are all alike. The packets follow each other without gaps, so that the message takes the time of
+/// one packet of 60 flits.
 fn check_alike(network: &Experiment, source: i64, destination: i64, head: u64, what: &str) {
     for network in variants(network.clone()) {
         for (flits, expected) in [
@@ -168,8 +171,8 @@ fn routers_that_store_packets_stand_beside_others() {
     assert_eq!(lone(&run).packets, [(head + 3 * 24) * NS], "{}", run.text());
 }
 
-/// The latencies of the links that were used, after the injection link, and the number of routers: the way of a lone
-/// packet as the ports' counters show it.
+/// The latencies of the links that were used, after the injection link, and the number of routers:
+/// the way of a lone packet as the ports' counters show it.
 fn used(data: &Data, latency: impl Fn(&str) -> u64) -> (u64, u64) {
     let ports = &data.ports;
     let used: Vec<usize> = (0..ports.port.len())
@@ -248,9 +251,9 @@ fn bandwidths(terminal: &str, local: &str, global: &str) -> Experiment {
 
 #[test]
 fn the_slowest_link_sets_the_pace_wherever_it_is() {
-    // The head of 2 → 10 takes 5 + 20 + 100 + 20 + 5 + 4 · 10 = 190 ns. 60 flits on a link of 50 Gb/s take 120 ns: the
-    // first packet is through after 48 ns, the second after 96 ns, the third after 120 ns, and cut-through hides
-    // every faster link before and after it.
+    // The head of 2 → 10 takes 5 + 20 + 100 + 20 + 5 + 4 · 10 = 190 ns. 60 flits on a link of 50
+    // Gb/s take 120 ns: the first packet is through after 48 ns, the second after 96 ns, the third
+    // after 120 ns, and cut-through hides every faster link before and after it.
     for (terminal, local, global) in [
         ("50 Gbps", "100 Gbps", "200 Gbps"),
         ("100 Gbps", "50 Gbps", "200 Gbps"),
@@ -275,8 +278,8 @@ fn the_slowest_link_sets_the_pace_wherever_it_is() {
 
 #[test]
 fn a_tail_never_leaves_before_it_has_come() {
-    // Slow terminals (10 ns per flit), fast links between the routers (0.5 ns per flit): the tail is 240 ns behind the
-    // head on every link, although the fast links could send it in 12 ns.
+    // Slow terminals (10 ns per flit), fast links between the routers (0.5 ns per flit): the tail
+    // is 240 ns behind the head on every link, although the fast links could send it in 12 ns.
     let network = bandwidths("10 Gbps", "200 Gbps", "200 Gbps").set("nic.acknowledge", false);
     let run = lone(&one_message(network.clone(), 2, 10, 24));
     assert_eq!(run.packets, [(190 + 240) * NS]);
@@ -322,7 +325,8 @@ fn an_acknowledgement_takes_the_same_way_back_at_once() {
     for (source, destination, head) in DRAGONFLY_WAYS {
         for routing in ["minimal", "ugal", "par"] {
             let run = one_message(dragonfly(routing), source, destination, 24);
-            // The last thing that arrives is the acknowledgement, one flit, sent when the tail was there.
+            // The last thing that arrives is the acknowledgement, one flit, sent when the tail was
+            // there.
             let with = lone(&run);
             assert_eq!(with.end, (head + 24 + head + 1) * NS, "{}", run.text());
             assert_eq!(with.data.summary.packets_delivered, 2);
@@ -335,7 +339,8 @@ fn an_acknowledgement_takes_the_same_way_back_at_once() {
 
 #[test]
 fn each_packet_of_a_message_is_acknowledged() {
-    // Packets of 24, 24 and 12 flits: the last tail is there after 190 + 60 ns, its acknowledgement 191 ns later.
+    // Packets of 24, 24 and 12 flits: the last tail arrives after 190 + 60 ns, its acknowledgement
+    // 191 ns later.
     let run = lone(&one_message(dragonfly("minimal"), 2, 10, 60));
     assert_eq!(run.end, (190 + 60 + 190 + 1) * NS);
     assert_eq!(run.data.summary.packets_delivered, 6);

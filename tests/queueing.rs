@@ -1,4 +1,5 @@
-//! Queueing schemes: that none can deadlock under any routing, and what they do for a flow that shares links with a hot one.
+//! Queueing schemes: that none can deadlock under any routing, and what they do for a flow that
+//! shares links with a hot one.
 
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ fn section(key: &str, name: &str, example: &str) -> Section {
 fn routings(kind: &str) -> Vec<(&'static str, Section)> {
     let all = routing::variants().into_iter();
     let sections = all.filter(|one| one.is_for(kind)).flat_map(|one| {
-        // The first, and those that choose virtual networks otherwise.
+        // The first, and the examples that choose virtual networks otherwise.
         let some = one.examples.iter().enumerate();
         let some = some.filter(|(place, example)| *place == 0 || example.contains("choose_at"));
         some.map(move |(_, example)| (one.name, section("algorithm", one.name, example)))
@@ -83,7 +84,7 @@ fn schemes(
             let section = section("scheme", entry.name, example);
             match (entry.build)(&section, divided) {
                 Ok(built) => Some((entry.name, built)),
-                // What they refuse, and why, tests below hold.
+                // Tests below cover the refusals and their reasons.
                 Err(_) if made_for(entry.name).is_some() => None,
                 Err(error) => panic!("{}", error.render(false)),
             }
@@ -118,7 +119,7 @@ fn no_scheme_can_deadlock_under_any_routing() {
         for (name, section) in routings(kind) {
             let routing = build(kind, &section, &network);
             for (scheme, queueing) in schemes(&network, &*routing) {
-                // Where a NIC chooses, routes are the same; what goes by its choice is one scheme.
+                // If a NIC chooses, routes are the same; one scheme follows the NIC's choice.
                 if section.has("choose_at") && scheme != "dbbq" {
                     continue;
                 }
@@ -170,11 +171,12 @@ fn no_scheme_can_deadlock_under_any_routing() {
 const US: u64 = 1_000_000;
 const FROM: u64 = 10 * US;
 const TO: u64 = 106 * US;
-/// What a link carries of packets of 24 flits in that time.
+/// Packets of 24 flits that a link carries in that time.
 const PACKETS: f64 = 4_000.0;
 
-/// Two switches with 4 endpoints each and one link between them. Endpoint 0 of the one and 5 and 6 of the other send to 4 as
-/// much as they can, and `victim` of the first switch to 7, as much as it can, too.
+/// Two switches with 4 endpoints each and one link between them. Endpoint 0 of the one and 5 and 6
+/// of the other send to 4 as much as they can, and `victim` of the first switch to 7, as much as it
+/// can, too.
 fn hot_spot(victim: i64) -> Experiment {
     let network = Experiment::dragonfly(4, 1, 1)
         .set("router.speedup", "infinite")
@@ -208,9 +210,10 @@ fn share(packets: &Packets, source: u32, destination: u32) -> f64 {
     rows.count() as f64 / PACKETS
 }
 
-/// The hot destination serves the link between the switches and endpoints 5 and 6 in turn: a third each. So the hot packets take
-/// a third of the link. Where they do not stand in the way of the victim's, those get the other two thirds; where they do, the
-/// two take turns, and the victim gets a third like the hot flow.
+/// The hot destination serves the link between the switches and endpoints 5 and 6 in turn: a third
+/// each. So the hot packets take a third of the link. If they do not block the victim's packets,
+/// the victim gets the other two thirds. If they do, the two take turns, and the victim gets a
+/// third like the hot flow.
 fn assert_shares(what: &str, queueing: &toml::Table, free: bool) {
     for victim in [1, 0] {
         for queue in ["none", "16 packets"] {
@@ -258,7 +261,8 @@ fn queues_by_destination_modulo_their_number_do_so_where_that_differs() {
 
 #[test]
 fn queues_that_are_made_when_they_are_used_are_like_those_that_are_always_there() {
-    // 16 queues of 2 virtual channels in two classes fit a word, 100 do not. Of 100 by destination, 16 are used.
+    // 16 queues of 2 virtual channels in two classes fit a word, 100 do not. With 100 by
+    // destination, 16 are used.
     let tree = || Experiment::tree(4, 2).routing("adaptive_up");
     let dragonfly = || Experiment::dragonfly(1, 3, 1).routing("ugal");
     for (network, arbitration) in [
@@ -309,7 +313,8 @@ impl Queueing for FromTheLast {
 
 #[test]
 fn all_queues_that_a_port_may_have_can_be_used() {
-    // 32,768 of each of two classes. The run ends when everything has arrived and every credit is home, which it checks.
+    // 32,768 of each of two classes. The run ends when everything has arrived and every credit is
+    // home, which it checks.
     let experiment = Experiment::dragonfly(2, 2, 1)
         .routing("par")
         .hotspot(3, 1, 0.9)
@@ -336,7 +341,7 @@ fn queues_cost_no_memory_before_they_are_used() {
     assert_eq!(expected(100), expected(8_000));
 }
 
-/// What is wrong with an experiment.
+/// Error of an experiment.
 fn refusal(experiment: &Experiment) -> String {
     match experiment.try_plan() {
         Ok(_) => panic!("accepted:\n{}", experiment.text()),

@@ -1,4 +1,5 @@
-//! What is recorded if it is asked for, offered and accepted loads, and workloads that are there several times or not at all.
+//! Optional records, offered and accepted loads, and workloads that occur several times or not at
+//! all.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +88,8 @@ fn iterations_follow_one_another() {
     for (begin, end) in rows.begin_ps.iter().zip(&rows.end_ps) {
         assert!(end - begin > 1_000_000, "longer than it computes");
     }
-    // The allreduce at the end of an iteration holds nobody back for longer than it takes to spread.
+    // The allreduce at the end of an iteration holds nobody back for longer than it takes to
+    // spread.
     assert!(rows.begin_ps[1] <= rows.end_ps[0] && rows.begin_ps[2] <= rows.end_ps[1]);
 }
 
@@ -105,7 +107,7 @@ fn tasks_with_nothing_to_do_are_not_in_an_iteration() {
     // A calm step, twice the incast, a calm step; and all of that again.
     assert_eq!(rows.tasks, [12, 5, 5, 12].repeat(2));
     assert_eq!(rows.iteration, (0..8).collect::<Vec<_>>());
-    // What the tasks of the incast begin, the others have not ended yet.
+    // The others have not ended the iterations that the tasks of the incast begin.
     assert!(rows.end_ps[1] < rows.end_ps[2] && rows.end_ps[2] < rows.end_ps[3]);
 }
 
@@ -224,7 +226,8 @@ fn whose_rates_is_checked() {
     }
 }
 
-/// Two endpoints of one router each: the first sends a message of 20.48 ns to the second every 40.96 ns, half of its link.
+/// Two endpoints of one router each: the first sends a message of 20.48 ns to the second every
+/// 40.96 ns, half of its link.
 fn pair(experiment: Experiment, name: &str, first: i64) -> Experiment {
     experiment
         .traffic("fixed_pairs", 0.5)
@@ -256,7 +259,8 @@ fn some_jobs(until: &str) -> Experiment {
         .with("stop", "14336 ns")
 }
 
-/// Bits that came in at endpoints from `from` to `to`, by the log of packets: each comes in for 20.48 ns, 100 bits in a ns.
+/// Bits that came in at endpoints from `from` to `to`, by the log of packets: each comes in for
+/// 20.48 ns, 100 bits in a ns.
 fn came_in(data: &Data, job: Option<u32>, (from, to): (u64, u64)) -> f64 {
     let packets = data.packets.as_ref().expect("a log of packets");
     let of_job = packets.job.iter().zip(&packets.delivered_ps);
@@ -269,7 +273,8 @@ fn came_in(data: &Data, job: Option<u32>, (from, to): (u64, u64)) -> f64 {
 fn loads_are_those_of_the_time_in_which_a_job_is_on() {
     let experiment = pair(jobs_that_start_and_stop(), "after", 10).with("start", "20480 ns");
     let data = experiment.set("output.packets", true).run().data;
-    // Half of the window, and where in it; a whole number of periods holds as many messages wherever it begins.
+    // Half of the window, and where in it; a whole number of periods holds as many messages
+    // wherever it begins.
     let on = [
         ("whole", WINDOW),
         ("leaves", (8_192_000, 12_288_000)),
@@ -288,7 +293,8 @@ fn loads_are_those_of_the_time_in_which_a_job_is_on() {
             (job.accepted_load - accepted).abs() < 1e-5,
             "{name} {accepted}"
         );
-        // What is under way at the end is missing if the job began in the window: one latency of the 4.096 us.
+        // Messages under way at the end are missing if the job began in the window: one latency of
+        // the 4.096 us.
         let expected = if from == WINDOW.0 {
             0.499_99..0.500_01
         } else {
@@ -328,7 +334,7 @@ fn loads_do_not_depend_on_what_comes_after_the_window_or_is_logged() {
     let whole = loads(jobs_that_start_and_stop());
     let logged = jobs_that_start_and_stop().set("output.messages", true);
     assert_eq!(whole, loads(logged));
-    // Of packets that are coming in when the run ends, what has come counts.
+    // For packets that are coming in when the run ends, the part that has come counts.
     assert_eq!(whole, loads(some_jobs("16384 ns")));
 }
 
@@ -469,7 +475,7 @@ fn samples_double_their_interval() {
     assert!(held[..937_500].iter().all(|&bytes| bytes == 0));
     assert_eq!(rates.time_ps.len(), 2 * occupancy.time_ps.len());
     assert_eq!(rates.endpoint[..4], [0, 3, 0, 3]);
-    // What is held is what is held at the same times after an early start.
+    // The contents are the same as at the same times after an early start.
     let early = job("0 s").run().data.occupancy.expect("rows").bytes;
     let early = early.chunks(occupancy.routers).step_by(32);
     let early: Vec<u64> = early.map(|row| row.iter().sum()).collect();
@@ -477,7 +483,8 @@ fn samples_double_their_interval() {
     assert!(early.iter().any(|&bytes| bytes > 0));
 }
 
-/// What endpoints receive adds up to what their job delivers, bin by bin, and is recorded of those that are named.
+/// Payload that endpoints receive adds up to what their job delivers, bin by bin, and is recorded
+/// for the named endpoints.
 #[test]
 fn what_endpoints_receive_is_what_is_delivered() {
     let run = |received: toml::Value| {
@@ -550,7 +557,7 @@ fn a_scheme_writes_down_what_it_grants_where_it_is_asked_to() {
                 .counters
                 .iter()
                 .find(|(name, _)| name == "packets_grant");
-            // Of those that were given all but the last have left by the end.
+            // All grants except the last ones have left by the end.
             let sent = counter.expect("grants are counted").1;
             let noted = time.len() as u64;
             assert!(sent <= noted && noted < sent + 8, "{sent} of {noted}");

@@ -1,5 +1,6 @@
-//! Against CODES: `tests/reference/codes`. The applications themselves take seconds of an optimised build:
-//! jobs/reference/codes-1056.toml, whose claims have CODES' times in them, and docs/results/reference-applications.md.
+//! Against CODES: `tests/reference/codes`. The applications themselves take seconds of an optimised
+//! build: jobs/reference/codes-1056.toml, whose claims have CODES' times in them, and
+//! docs/results/reference-applications.md.
 
 use std::path::Path;
 

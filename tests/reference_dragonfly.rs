@@ -1,6 +1,7 @@
 //! The dragonfly of 1,056 endpoints against independent flit-level simulators: BookSim2's curves in
-//! `tests/reference/dragonfly1056_{min,ugal}_uniform_p4.csv`, and the small one in `tests/reference/flit.rs`.
-//! The whole comparison, and why the last rows differ: docs/results/reference-dragonfly.md.
+//! `tests/reference/dragonfly1056_{min,ugal}_uniform_p4.csv`, and the small one in
+//! `tests/reference/flit.rs`. The whole comparison, and why the last rows differ:
+//! docs/results/reference-dragonfly.md.
 
 #[path = "reference/flit.rs"]
 mod flit;
@@ -184,7 +185,8 @@ fn what_a_packet_level_model_leaves_out() {
         gap: false,
         ..whole
     };
-    // Under UGAL a window of 750 cycles near saturation, of one seed in BookSim, is less sure: its README says 3%.
+    // Under UGAL a window of 750 cycles near saturation, of one seed in BookSim, is less sure: its
+    // README says 3%.
     let cases = [
         (Way::Minimal, 0.5, 0.01),
         (Way::Minimal, 0.8, 0.01),
@@ -199,7 +201,8 @@ fn what_a_packet_level_model_leaves_out() {
             booksim_at(way, load),
             bound,
         );
-        // Without those below the packet it is weir, also near saturation, with time to allocate virtual channels or without.
+        // Without those below the packet it is weir, also near saturation, with time to allocate
+        // virtual channels or without.
         for (what, got, details) in [
             ("packets", weir_at(way, load), whole),
             ("packets at once", at_once(way, load), none),

@@ -1,5 +1,6 @@
-//! A 4-ary 3-tree with four virtual channels against BookSim2's curve in `tests/reference/`, and against the small flit-level simulator in
-//! `tests/reference/flit_tree.rs`. The whole comparison, and why the last rows differ: docs/results/reference-fattree.md.
+//! A 4-ary 3-tree with four virtual channels against BookSim2's curve in `tests/reference/`, and
+//! against the small flit-level simulator in `tests/reference/flit_tree.rs`. The whole comparison,
+//! and why the last rows differ: docs/results/reference-fattree.md.
 
 #[path = "reference/flit_tree.rs"]
 mod flit_tree;
@@ -61,7 +62,8 @@ fn flits_at(load: f64, details: Details) -> [f64; 2] {
     [measured.packet_latency, measured.accepted]
 }
 
-/// Latencies agree to a part of `most`, and accepted loads to 2%: how many packets are generated in a short window is chance.
+/// Latencies agree to a part of `most`, and accepted loads to 2%: how many packets are generated in
+/// a short window is chance.
 fn check(what: &str, got: [f64; 2], expected: [f64; 2], most: f64) {
     for ((got, expected), most) in got.into_iter().zip(expected).zip([most, 0.02]) {
         let off = got / expected - 1.0;

@@ -1,5 +1,6 @@
-//! The 8 x 8 mesh and torus with packets of 4 flits against BookSim2's curves in `tests/reference/`. The whole comparison, and why the
-//! last rows differ: docs/results/reference-mesh-torus.md.
+//! The 8 x 8 mesh and torus with packets of 4 flits against BookSim2's curves in
+//! `tests/reference/`. The whole comparison, and why the last rows differ:
+//! docs/results/reference-mesh-torus.md.
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ const JOB: &str = "jobs/reference/booksim-mesh-torus.toml";
 const MESH: &str = include_str!("reference/mesh88_dor_uniform_p4.csv");
 const TORUS: &str = include_str!("reference/torus88_dor_uniform_p4.csv");
 
-/// Mean packet latency with and without the time in the source, ns, and accepted load, of a shorter window.
+/// Mean packet latency with and without the time in the source, ns, and accepted load, of a shorter
+/// window.
 fn weir_at(network: &[&str], load: f64) -> [f64; 3] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(folder.join(JOB)).expect(JOB);

@@ -1,6 +1,7 @@
-//! Exact relations that hold for every network, routing and scheme: what a port does adds up to the time of the run, what
-//! is counted in several places agrees, names and idle jobs change nothing, the same messages take the same time in every
-//! format, and half the rates take twice the time. Short here, at length in ci/attack.
+//! Exact relations that hold for every network, routing and scheme. The times of a port add up to
+//! the time of the run, and numbers counted in several places agree. Names and idle jobs change
+//! nothing, the same messages take the same time in every format, and half the rates take twice the
+//! time. The tests here are short; ci/attack runs them at length.
 
 use std::fs;
 
@@ -42,7 +43,8 @@ fn drawn(rng: &mut Rng) -> Experiment {
         .set("run.seed", i64::from(below(rng, 1_000)))
 }
 
-/// With some of these networks a scheme or a queue cannot be used: those are refused when they are planned.
+/// With some of these networks a scheme or a queue cannot be used: those are refused when they are
+/// planned.
 fn planned(rng: &mut Rng) -> Experiment {
     let mut tries = std::iter::repeat_with(|| drawn(rng)).take(100);
     let found = tries.find(|experiment| experiment.try_plan().is_ok());
@@ -58,7 +60,8 @@ pub fn for_each_drawn(default: u32, check: impl Fn(&Experiment)) {
     }
 }
 
-/// Every picosecond of a port is busy, stalled or idle, wherever packets take their credit; also when a run is cut off.
+/// Every picosecond of a port is busy, stalled or idle, wherever packets take their credit; also
+/// when a run is cut off.
 #[test]
 fn the_time_of_a_port_adds_up() {
     for_each_drawn(5, |experiment| {
@@ -73,8 +76,9 @@ fn the_time_of_a_port_adds_up() {
     });
 }
 
-/// A packet that has no credit to cross stalls the port only while its link is free: with one full link for all, the busy
-/// share of that link and the stalled share of those before it are arithmetic, wherever credits are taken.
+/// A packet that has no credit to cross stalls the port only while its link is free: with one full
+/// link for all, the busy share of that link and the stalled share of those before it are
+/// arithmetic, wherever credits are taken.
 #[test]
 fn links_before_a_full_one_are_stalled_for_what_is_left() {
     for credit in ["link", "crossing"] {
@@ -98,7 +102,8 @@ fn links_before_a_full_one_are_stalled_for_what_is_left() {
         let last = last.expect("the port to the hot endpoint");
         let busy = share(&ports.busy_ps, last);
         assert!(busy > 0.98, "{credit}: {busy}");
-        // D-mod-k has all of them go up one link and down one link, which carry what the last one does.
+        // D-mod-k has all of them go up one link and down one link, which carry what the last one
+        // does.
         let before: Vec<usize> = (0..ports.router.len())
             .filter(|&port| port != last && ports.packets[port] > 0 && ports.endpoint[port] < 0)
             .collect();
@@ -157,7 +162,7 @@ fn what_is_counted_in_several_places_agrees() {
     });
 }
 
-/// What a result says of jobs, ports and latencies, under other names of the jobs.
+/// Numbers of a result on jobs, ports and latencies, under other names of the jobs.
 fn renamed(mut data: Data, name: impl Fn(&str) -> String) -> Data {
     for job in &mut data.jobs {
         job.name = name(&job.name);
@@ -246,7 +251,8 @@ fn messages_take_the_same_time_in_every_format() {
     let mut rng = stream(attack::seed(), &[8]);
     for _ in 0..attack::cases(6) {
         let network = pick(&mut rng, &first_networks()).clone();
-        // One message of each task, all at the beginning: formats differ in the order in which a task posts several.
+        // One message of each task, all at the beginning: formats differ in the order in which a
+        // task posts several.
         let message = |from: u32| {
             let to = (from + 1 + below(&mut rng, TASKS - 1)) % TASKS;
             let bytes = u64::from(1 + below(&mut rng, 8_000));
@@ -270,7 +276,8 @@ fn messages_take_the_same_time_in_every_format() {
 
 type Row = (u32, u32, u64, u64, u64);
 
-/// The messages of a run that replays them in each format: source, destination, bytes, generated, received.
+/// The messages of a run that replays them in each format: source, destination, bytes, generated,
+/// received.
 fn formats(network: &Experiment, flows: &[Flow], tasks: u32) -> Vec<(&'static str, Vec<Row>)> {
     let folder = TempDir::new().expect("a directory");
     let mut files: Vec<(&str, String, &str)> = Vec::new();
@@ -350,8 +357,9 @@ fn formats(network: &Experiment, flows: &[Flow], tasks: u32) -> Vec<(&'static st
     files.into_iter().map(run).collect()
 }
 
-/// Half the bandwidth and twice every latency: an application that never meets another's packets takes twice the time, to
-/// the picosecond, and so does the last message of an incast, whoever goes first.
+/// Half the bandwidth and twice every latency: an application that never meets another's packets
+/// takes twice the time, to the picosecond, and so does the last message of an incast, whoever goes
+/// first.
 #[test]
 fn half_the_rates_take_twice_the_time() {
     let run = |factor: u64| {

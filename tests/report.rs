@@ -1,4 +1,4 @@
-//! What `weir report` makes of a run and of a sweep.
+//! Reports of `weir report` on a run and on a sweep.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,8 @@ fn report(dir: &Path) -> (Option<i32>, String) {
     )
 }
 
-/// That a page and the three files of each of these figures are there, and nothing that was being written.
+/// That a page and the three files of each of these figures are there, and nothing that was being
+/// written.
 fn complete(dir: &Path, figures: &[&str]) -> String {
     let html = fs::read_to_string(dir.join("report.html")).expect("a page");
     for figure in figures {
@@ -267,8 +268,8 @@ fn a_report_that_cannot_be_written_is_an_error_with_the_path() {
     assert!(said.contains("figures cannot be written"), "{said}");
 }
 
-/// A study without figures and without a title of its own: no figure comes twice, its axes say what
-/// they show, and the page has no scale that it does not have.
+/// A study without figures and without a title: no figure comes twice, its axes say what they show,
+/// and the page names no scale, as the study has none.
 #[test]
 fn a_plain_study_has_a_plain_page() {
     let claim = "[[claims]]\nid = \"a\"\nsays = \"It arrives.\"\nmetric = \"summary.accepted_load\"\nmin = 0.0\n";

@@ -1,4 +1,5 @@
-//! Every topology that there is, with every routing that is made for it: no route fails to arrive, and none can deadlock.
+//! Every topology that there is, with every routing that is made for it: no route fails to arrive,
+//! and none can deadlock.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::attack::draw::{Draw, FEW};
 
 /// Networks for each routing.
 const CASES: u32 = 12;
-/// So many at most: all ways between all pairs are walked.
+/// Most endpoints: all paths between all pairs are walked.
 const ENDPOINTS: u32 = 40;
 /// An adaptive routing is asked with every port idle and busy.
 const PORTS: u16 = 10;
@@ -63,7 +64,8 @@ fn is_sound(
     let mut walker = Walker::new(&*network, &*made);
     let walked = walker.walk_all();
     if walked.as_ref().is_err_and(|fault| fault.is_too_large()) {
-        // Many draws of one decision multiply; another network is drawn. Too many of these are a failure of their own.
+        // Many draws of one decision multiply; another network is drawn. Too many of these are a
+        // failure of their own.
         return Err(TestCaseError::reject("too many ways to decide"));
     }
     prop_assert!(walked.is_ok(), "{context}: {walked:?}");

@@ -1,4 +1,4 @@
-//! What weir tells shells and `man`.
+//! Shell completion and man pages.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ fn weir(arguments: &[&str]) -> Cli {
     Cli::weir("", arguments)
 }
 
-/// What bash offers for the last of these words, with the script read.
+/// Completions that bash offers for the last of these words, with the script read.
 fn offered(words: &[&str]) -> Vec<String> {
     let script = weir(&["completions", "bash"]).succeeds().stdout;
     let folder = tempfile::tempdir().expect("a directory");
@@ -82,7 +82,7 @@ fn codes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<u32> {
     codes.collect()
 }
 
-/// Help and manual have the same exit codes, and those that can come out are among them.
+/// Help and manual have the same exit codes, and include all that can occur.
 #[test]
 fn every_exit_code_is_documented() {
     let help = weir(&["--help"]).succeeds().stdout;

@@ -1,4 +1,5 @@
-//! What schemes say out of band: when it takes effect, in which order domains hear it, and what comes of it.
+//! Out-of-band signals of schemes: the time when they take effect, the order in which domains
+//! receive them, and their effect.
 
 use crate::support::{Experiment, difference, run_plan};
 use weir::engine::Haste;
@@ -13,7 +14,7 @@ fn storm(scheme: &str, load: f64) -> Experiment {
     Experiment::dragonfly(2, 4, 2)
         .routing("par")
         .set("congestion.scheme", scheme)
-        // What is under way when control begins finds room at the last router.
+        // Packets under way when control begins find room at the last router.
         .set("router.input_buffer", "4000 flits")
         .hotspot(40, 1, load)
         .with("name", "storm")
@@ -33,7 +34,7 @@ fn codes(latency: &str) -> Experiment {
         .set("congestion.period", "2 us")
 }
 
-/// What a scheme counted.
+/// Counter of a scheme.
 fn counted(data: &Data, name: &str) -> u64 {
     let counters = data.scheme.counters.iter();
     let mut found = counters.filter(|(counter, _)| counter == name);
@@ -43,7 +44,8 @@ fn counted(data: &Data, name: &str) -> u64 {
         .1
 }
 
-/// The windows of domains that run alone, and the global order of time, are two ways to the same thing.
+/// The windows of domains that run alone, and the global order of time, are two ways to the same
+/// thing.
 #[test]
 fn the_global_order_of_time_gives_the_same_as_windows() {
     for (scheme, experiment) in [("codes_cc", codes("100 ns")), ("sst_cm", incast("sst_cm"))] {
@@ -83,7 +85,8 @@ fn signals_that_take_no_time_need_one_rank() {
     assert_eq!(difference(&alone, &mpi), "");
 }
 
-/// The sources of the storm throttle to what one endpoint takes; what is not of the storm gets its load through.
+/// The sources of the storm throttle to what one endpoint takes; what is not of the storm gets its
+/// load through.
 #[test]
 fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
     let of = |data: &Data, name: &str| {
@@ -130,7 +133,8 @@ fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
     }
 }
 
-/// What sources may do is recorded: those of the storm are throttled, and not before it begins.
+/// The allowed rates of sources are recorded: the sources of the storm are throttled, and not
+/// before it begins.
 #[test]
 fn the_rates_of_an_incast_fall() {
     let experiment = codes("100 ns")

@@ -1,5 +1,6 @@
-//! `slowdown` is a job against itself alone: the sweep runs it alone by itself, once for all points that differ in other jobs only, on the
-//! same endpoints and random streams, as it does if the other workloads are told not to run.
+//! `slowdown` compares a job with itself alone. The sweep runs it alone without being asked, once
+//! for all points that differ in other jobs only. It uses the same endpoints and random streams as
+//! if the other workloads were told not to run.
 
 use std::fs;
 use std::path::Path;
@@ -75,7 +76,7 @@ fn json(folder: &Path, words: &[&str]) -> Value {
     serde_json::from_str(&weir(folder, words)).expect("JSON")
 }
 
-/// When an application began and was done, ps.
+/// Times when an application began and was done, ps.
 fn times(result: &Path, job: &str) -> (u64, u64) {
     let stored = weir::result::read(result).expect("a result");
     let found = stored.digest.jobs.iter().find(|one| one.name == job);
@@ -122,7 +123,8 @@ fn the_sweep_runs_a_job_alone_by_itself_and_compares() {
     assert!(sweep("plan", &[]).contains("4 points and 6 runs of a job alone"));
     let dry = sweep("submit", &["--dry-run", "--dependency", "afterok:7"]);
     assert!(dry.contains("--array=0-9"), "{dry}");
-    // The lines that would submit it: the points after what the user says, the table and the report after the points.
+    // The lines that would submit it: the points after what the user says, the table and the report
+    // after the points.
     let lines: Vec<&str> = dry
         .lines()
         .filter(|line| line.starts_with("# sbatch"))
@@ -150,7 +152,7 @@ fn the_sweep_runs_a_job_alone_by_itself_and_compares() {
     let expected = time(times(&own.join("result.h5"), "md")) / time(free);
     assert_eq!(slowdowns[1], expected.to_string());
     assert!(expected > 1.05, "{expected}");
-    // What the incast accepts is that of its one link in both runs: the application costs it little.
+    // The incast accepts the load of its one link in both runs: the application costs it little.
     let hot = column(folder, "slowdown.jobs.hot.accepted_load");
     let hot: Vec<f64> = hot
         .iter()

@@ -11,8 +11,8 @@ use weir::routing::{Here, Hop, Routing};
 use weir::simulation::RunError;
 use weir::topology::Topology;
 
-/// Clockwise from router to router round each group, on one virtual channel: the textbook deadlock. Packets to other
-/// groups take the only link there is, so this is for traffic inside groups.
+/// Clockwise from router to router round each group, on one virtual channel: the textbook deadlock.
+/// Packets to other groups take the only link there is, so this is for traffic inside groups.
 struct Clockwise {
     topology: Arc<dyn Topology>,
     /// Only in these groups; minimally elsewhere.
@@ -77,7 +77,8 @@ impl Routing for Clockwise {
         let port = if at == to {
             terminal
         } else if group != there {
-            // No packet of these tests leaves its group, but the length of the way may be asked for.
+            // No packet of these tests leaves its group, but the length of the way may be asked
+            // for.
             self.port_out(at, there).unwrap_or_else(|| self.port_on(at))
         } else if self.groups.contains(&group) {
             self.port_on(at)
@@ -92,7 +93,8 @@ impl Routing for Clockwise {
     }
 }
 
-/// Two groups of six routers. Each endpoint of the first group sends to the one before it: almost all the way round.
+/// Two groups of six routers. Each endpoint of the first group sends to the one before it: almost
+/// all the way round.
 fn ring() -> Experiment {
     Experiment::dragonfly(1, 6, 1)
         .groups(2)
@@ -104,7 +106,7 @@ fn ring() -> Experiment {
         .message("24 flits")
 }
 
-/// What a run must end with: the deadlock.
+/// The deadlock with which a run must end.
 fn deadlock(
     experiment: &Experiment,
     ended: Result<weir::simulation::Outcome, RunError>,
@@ -132,7 +134,7 @@ fn deadlock(
     deadlock
 }
 
-/// Each place waits for the next, the last for the first, and no place is there twice.
+/// Each place waits for the next, the last for the first, and no place occurs twice.
 fn assert_cycle(cycle: &[Wait]) {
     assert!(!cycle.is_empty());
     for (wait, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
@@ -267,11 +269,11 @@ fn the_same_ring_without_load_is_no_stall() {
     assert_eq!(summary.packets_delivered, summary.packets_injected);
 }
 
-/// Buffers of one packet, more load than the network carries, through the search for deadlocks while packets move and
-/// to the last packet.
+/// Buffers of one packet, more load than the network carries, through the search for deadlocks
+/// while packets move and to the last packet.
 ///
-/// Virtual channels that share the buffer of a port do not keep a routing free of deadlock that relies on them, and on
-/// dragonflies all do: shared buffers are for trees.
+/// Virtual channels that share the buffer of a port do not keep a routing free of deadlock that
+/// relies on them, and on dragonflies all do: shared buffers are for trees.
 fn saturates_and_completes(experiment: Experiment) {
     let plan = experiment.clone().uniform(0.1).plan();
     let shared = plan.network().routing.vcs(LinkKind(1)) == 1;
@@ -390,7 +392,8 @@ fn the_program_names_the_cycle_and_leaves_no_result() {
 
 #[test]
 fn packets_that_may_go_several_ways_are_dropped_at_the_one_they_wait_for() {
-    // Speculative packets wait for an output and ask for others, too; their patience ends at the first of them.
+    // Speculative packets wait for an output and ask for others, too; their patience ends at the
+    // first of them.
     let data = crate::direct::experiment("kind = \"torus\"\nsizes = [4, 4, 4]", "minimal_adaptive")
         .set("congestion.scheme", "srp")
         .set("router.output_queue", "none")

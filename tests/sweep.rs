@@ -1,5 +1,5 @@
-//! Sweeps: every point is run once, whatever is killed; results of different experiments never mix; what is wrong in a job file is
-//! said with its line.
+//! Sweeps: every point is run once, whatever is killed; results of different experiments never mix;
+//! what is wrong in a job file is said with its line.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,8 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).expect("it is there");
 }
 
-/// A program in place of `mpirun -n`: it is given the number of ranks, then what to run.
+/// A program instead of `mpirun -n`: its arguments are the number of ranks, then the command to
+/// run.
 fn launcher(sweep: &Sweep, script: &str) -> String {
     let path = sweep.folder.path().join("launch.sh");
     fs::write(&path, format!("shift\n{script}\n")).expect("a file");
@@ -196,7 +197,7 @@ fn a_failing_point_is_reported_and_retried() {
     let sweep = Sweep::new(JOB);
     let broken = sweep.folder.path().join("broken");
     fs::write(&broken, "").expect("a file");
-    // The points of load 0.4 fail for as long as that file is there.
+    // The points of load 0.4 fail as long as that file exists.
     let script = format!(
         "test -e {} && grep -q 'load = 0.4' experiment.toml && {{ echo 'error: no luck'; exit 1; }}\nexec \"$@\"",
         broken.display()
@@ -309,7 +310,8 @@ fn another_experiment_does_not_mix_with_this_one() {
             .all(|hash| !hashes(&second).contains(hash))
     );
     assert_eq!(sweep.points().len(), 12, "the old ones stay");
-    // One value more, and back to the old experiment: only what is new runs, and only what is wanted is in the table.
+    // One value more, and back to the old experiment: only what is new runs, and only what is
+    // wanted is in the table.
     sweep.write(&JOB.replace("[0.1, 0.4]", "[0.1, 0.2, 0.4]"));
     let ran = sweep.go("run", &[]).expect(0);
     assert_eq!(ran.stderr.lines().count(), 3, "{}", ran.stderr);
@@ -368,7 +370,8 @@ fn on_several_ranks_the_table_is_the_same() {
     let (one, two) = (Sweep::new(JOB), Sweep::new(JOB));
     one.go("run", &[]).expect(0);
     let mut command = crate::support::Cli::program(Path::new(env!("CARGO_BIN_EXE_weir")), 1);
-    // Only what the launcher needs as root and past the number of cores: the sweep itself is no rank.
+    // Only what the launcher needs as root and past the number of cores: the sweep itself is no
+    // rank.
     let environment: Vec<_> = command
         .get_envs()
         .map(|(k, v)| (k.to_owned(), v.map(|v| v.to_owned())))

@@ -1,4 +1,5 @@
-//! Every topology that there is, with parameters by chance: as a graph it is what it says of itself.
+//! Every topology that there is, with parameters by chance: as a graph it is what it says of
+//! itself.
 
 use std::collections::VecDeque;
 
@@ -109,7 +110,8 @@ fn check_names(topology: &dyn Topology) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The lengths of shortest routes against a search. A dragonfly's are over one global link at most: tests/dragonfly.rs.
+/// The lengths of shortest routes against a search. A dragonfly's are over one global link at most:
+/// tests/dragonfly.rs.
 fn check_distances(topology: &dyn Topology) -> Result<(), TestCaseError> {
     if topology
         .as_a::<weir::topology::dragonfly::Dragonfly>()

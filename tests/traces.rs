@@ -1,5 +1,5 @@
-//! Recorded applications: every format gives the same on any ranks, under every kind of network and scheme; what a run
-//! wrote can be replayed; another reader counts the same.
+//! Recorded applications: every format gives the same on any ranks, under every kind of network and
+//! scheme; what a run wrote can be replayed; another reader counts the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -66,8 +66,8 @@ fn schemes() -> Vec<Value> {
     some.flat_map(|scheme| examples("scheme", scheme)).collect()
 }
 
-/// Beside a motif each format runs under another scheme on each network, with the same bits on several ranks: two and three by turns, as
-/// both take long on small networks with short windows.
+/// Beside a motif each format runs under another scheme on each network, with the same bits on
+/// several ranks: two and three by turns, as both take long on small networks with short windows.
 #[test]
 fn every_format_on_every_topology_with_congestion_control_and_ranks() {
     let schemes = schemes();
@@ -202,7 +202,7 @@ fn a_resolved_experiment_runs_the_same_file_or_none() {
     );
 }
 
-/// What a run sent, as flows of the job's tasks.
+/// Traffic of a run, as flows of the job's tasks.
 fn flows(data: &Data, job: usize) -> Vec<Flow> {
     let task = |endpoint: u32| {
         let place = data.jobs[job]

@@ -1,4 +1,5 @@
-//! What can be run and does nothing, or measures nothing, is told before the run, and stands in its result.
+//! Experiments that can be run and do nothing, or measure nothing, are reported before the run,
+//! with a note in the result.
 
 use std::fs;
 use std::path::Path;
@@ -198,8 +199,8 @@ fn the_experiments_of_the_tests_do_something() {
     assert!(seen > 40, "{seen}");
 }
 
-/// Told with file and line by `check`, `run` and `sweep plan`, once on several ranks, not at all if asked for quiet; in the
-/// summary and in the file.
+/// Told with file and line by `check`, `run` and `sweep plan`, once on several ranks, not at all if
+/// asked for quiet; in the summary and in the file.
 #[test]
 fn every_command_tells_it() {
     let text = uniform()
@@ -243,7 +244,7 @@ fn every_command_tells_it() {
         assert_eq!(notes[0].job.as_deref(), Some("u"));
     }
     told(&Cli::run(&text).arg("--quiet").succeeds().stderr);
-    // Where some points only are concerned it is said of how many.
+    // If only some points are concerned, their number is given.
     let axis = "\n[[axis]]\nname = \"stop\"\nkey = \"workload.u.stop\"\nvalues = [\"1 us\", \"3 us\", \"2 us\"]\n";
     let plan = Cli::weir(
         &format!("{text}{axis}"),
@@ -327,14 +328,15 @@ fn too_many_tasks_of_a_ready_file_name_the_key_that_can_be_written() {
     assert!(!ran.stderr.contains("beside"), "{}", ran.stderr);
 }
 
-/// Of its notes, what it says of a scheme that does nothing.
+/// Texts of an experiment's notes on a scheme that does nothing.
 fn idle(experiment: Experiment) -> Vec<String> {
     let notes = experiment.run().data.notes.into_iter();
     let idle = notes.filter(|note| note.kind == "scheme_idle");
     idle.map(|note| note.text).collect()
 }
 
-/// Each scheme names the parameter that decides, where it sees nothing and where what it does has no effect.
+/// Each scheme names the parameter that decides, where it sees nothing and where what it does has
+/// no effect.
 #[test]
 fn a_scheme_that_does_nothing_says_so() {
     for (scheme, parameter) in [

@@ -1,4 +1,5 @@
-//! The length of windows changes no result: what a run computes does not depend on when domains hear of each other's packets and credits.
+//! The length of windows changes no result: what a run computes does not depend on when domains
+//! hear of each other's packets and credits.
 
 use crate::catalog::{crowded, examples, first_networks, networks};
 use crate::same_bits::{busy, same_on};
@@ -120,7 +121,8 @@ fn that_are_longer_than_links() {
         ("kind = \"kns\"\nk = 4\nn = 2", "hybrid_dor"),
         ("kind = \"torus\"\nsizes = [4, 4]", "source_adaptive"),
     ];
-    // 20 ns of the link and 50 in the router, or what is shorter: a packet of 1 ns for each of its flits.
+    // 20 ns of the link and 50 in the router, or what is shorter: a packet of 1 ns for each of its
+    // flits.
     for ((network, routing), message, window) in [
         (networks[0], "240 flits", 44_000),
         (networks[0], "66 flits", 38_000),
@@ -141,7 +143,8 @@ fn that_are_longer_than_links() {
         same_in_windows_of(&[20_000, 7_901], &experiment);
         same_on(&[2, 4], &experiment);
     }
-    // What a router sends at once, an acknowledgement of one flit, and a run that ends with a window.
+    // Packets that a router sends at once, an acknowledgement of one flit, and a run that ends with
+    // a window.
     let (network, routing) = networks[0];
     let base = || {
         let experiment = crate::direct::experiment(network, routing);

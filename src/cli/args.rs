@@ -26,8 +26,8 @@ Exit codes:
   137  killed: mostly the system has no memory left, or the batch system ends the job (SIGKILL)
   152, 153  a limit of ulimit: processor time, the size of a file (SIGXCPU, SIGXFSZ)";
 
-/// Simulates the interconnects of high-performance computers and what congestion does to the applications that share
-/// them.
+/// Simulates the interconnects of high-performance computers and what congestion does to the
+/// applications that share them.
 #[derive(Debug, Parser)]
 #[command(
     name = "weir",
@@ -73,7 +73,8 @@ pub enum Command {
     Tune(TuneOptions),
     /// Check an experiment, print it with every default filled in, and say what it will take.
     Check(CheckOptions),
-    /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs, traces.
+    /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs,
+    /// traces.
     List(ListOptions),
     /// Say what a result file holds.
     Inspect(InspectOptions),
@@ -96,7 +97,8 @@ pub enum Command {
 pub struct TuneOptions {
     /// An experiment, or a job file with [tune] and [[criterion]] (TOML).
     pub file: PathBuf,
-    /// Where the search goes, which is taken up again there. Default: out/NAME, after the name of the file.
+    /// Where the search goes, which is taken up again there. Default: out/NAME, after the name of
+    /// the file.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Set a key of the experiment at all points: `run.until="20 us"`. May be repeated.
@@ -114,7 +116,8 @@ pub struct TuneOptions {
     /// What starts several ranks; their number and the program are added.
     #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
     pub launcher: String,
-    /// Run nothing: write the job file of what is to be run next, which `weir sweep plan`, `run` and `submit` take.
+    /// Run nothing: write the job file of what is to be run next, which `weir sweep plan`, `run`
+    /// and `submit` take.
     #[arg(long)]
     pub plan: bool,
     /// Print one JSON object on standard output, and nothing else there.
@@ -135,7 +138,8 @@ pub struct CompletionsOptions {
 /// `weir man`.
 #[derive(Args, Debug)]
 pub struct ManOptions {
-    /// Where weir.1, weir-run.1 … go; made if it does not exist. Default: weir.1 goes to standard output.
+    /// Where weir.1, weir-run.1 … go; made if it does not exist. Default: weir.1 goes to standard
+    /// output.
     pub dir: Option<PathBuf>,
 }
 
@@ -144,13 +148,15 @@ pub struct ManOptions {
 pub struct ExperimentOptions {
     /// The experiment file (TOML).
     pub file: PathBuf,
-    /// Set a key of the experiment: `run.seed=7`, `congestion.scheme=ecn`, `workload.0.load=0.4`. May be repeated.
+    /// Set a key of the experiment: `run.seed=7`, `congestion.scheme=ecn`, `workload.0.load=0.4`.
+    /// May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
     /// The seed of all chance: --set run.seed=SEED.
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
-    /// End the run after so long on the clock, with what there is by then: --set run.max_wall="TIME".
+    /// End the run after so long on the clock, with what there is by then: --set
+    /// run.max_wall="TIME".
     #[arg(long, value_name = "TIME")]
     pub max_wall: Option<String>,
 }
@@ -176,7 +182,8 @@ pub struct RunOptions {
     /// What to run.
     #[command(flatten)]
     pub experiment: ExperimentOptions,
-    /// Where result.h5 goes; made if it does not exist. Default: out/NAME, after the name of the experiment file.
+    /// Where result.h5 goes; made if it does not exist. Default: out/NAME, after the name of the
+    /// experiment file.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Overwrite the result of another experiment in DIR.
@@ -188,7 +195,8 @@ pub struct RunOptions {
     /// No progress on standard error; warnings and errors stay.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Print the way of one packet, hop by hop: the number of its source and its own number there, as in 17:3.
+    /// Print the way of one packet, hop by hop: the number of its source and its own number there,
+    /// as in 17:3.
     #[arg(long, value_name = "SOURCE:NUMBER")]
     pub watch_packet: Option<String>,
 }
@@ -210,13 +218,15 @@ pub struct CheckOptions {
 /// `weir list`.
 #[derive(Args, Debug)]
 pub struct ListOptions {
-    /// topologies, routings, queueing, schemes, patterns, motifs, traces or presets; or the name of one of them.
+    /// topologies, routings, queueing, schemes, patterns, motifs, traces or presets; or the name of
+    /// one of them.
     #[arg(value_parser = Names { families: true }, hide_possible_values = true)]
     pub what: Option<String>,
     /// One of them: all its parameters.
     #[arg(value_parser = Names { families: false }, hide_possible_values = true)]
     pub name: Option<String>,
-    /// Print everything as one JSON object on standard output: families, variants, the JSON Schemas of their parameters.
+    /// Print everything as one JSON object on standard output: families, variants, the JSON Schemas
+    /// of their parameters.
     #[arg(long, conflicts_with_all = ["what", "name"])]
     pub json: bool,
 }
@@ -239,12 +249,13 @@ pub struct InspectOptions {
 pub struct ExplainOptions {
     /// A result.h5, or the directory that holds one.
     pub dir: PathBuf,
-    /// Run the experiment twice again, and say what the time of each application consists of: along the chain of messages and
-    /// computations that its end hung on, how much of it waited for which other job.
+    /// Run the experiment twice again, and say what the time of each application consists of: along
+    /// the chain of messages and computations that its end hung on, how much of it waited for which
+    /// other job.
     #[arg(long)]
     pub critical_path: bool,
-    /// Run the experiment again without each job that is blamed, and say how much of a job's lost time that gives back. With
-    /// --critical-path.
+    /// Run the experiment again without each job that is blamed, and say how much of a job's lost
+    /// time that gives back. With --critical-path.
     #[arg(long)]
     pub verify: bool,
     /// Print it as one JSON object on standard output.

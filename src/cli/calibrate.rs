@@ -1,4 +1,4 @@
-//! What a run will take, by its beginning: its first second, or some more.
+//! Forecast of the cost of a run, by its beginning: its first second, or some more.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,14 @@ use weir_simulation::config::Experiment;
 use weir_simulation::forecast::{ASSUMED_RATE, Basis, Forecast, Work};
 use weir_simulation::{Plan, Sample, trial};
 
-/// How long a run is begun for: processor time, s.
+/// Processor time for which a run is begun, s.
 const LENGTH: f64 = 1.0;
 
-/// Up to so long, s, where that does not reach the time from which the run is what it will be ([`Work::settles`]).
+/// Up to so long, s, where that does not reach the time from which the run is what it will be
+/// ([`Work::settles`]).
 const LONGER: f64 = 4.0;
 
-/// And at most so many times as long on the wall, where others have the processor most of the time.
+/// Maximum wall-clock time, as a multiple of that, if others have the processor most of the time.
 const PATIENCE: f64 = 5.0;
 
 /// Between two looks at it.
@@ -22,7 +23,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// A network of more bytes than these is not built in a part of that.
 const LARGEST: u64 = 400 << 20;
 
-/// Of so small a part of a run not much can be told.
+/// Part of a run below which not much can be told.
 const LITTLE: f64 = 0.01;
 
 /// Operations of the programs of its applications that are looked at.
@@ -30,13 +31,14 @@ const EFFORT: u64 = 1_000_000;
 
 /// A forecast, and in words how it is known.
 pub struct Calibrated {
-    /// What the run will take.
+    /// Expected cost of the run.
     pub forecast: Forecast,
     /// As the end of a sentence: `calibrated on its first 12 %`.
     pub words: String,
 }
 
-/// What an experiment will take. With `calibrate` it is begun in this process, and dropped after a second or a few.
+/// Expected cost of an experiment. With `calibrate` it is begun in this process, and dropped after
+/// a second or a few.
 pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Calibrated {
     let work = Work::of(experiment, plan, EFFORT);
     let assumed = |why: &str| Calibrated {

@@ -1,4 +1,5 @@
-//! `weir check`: everything that can be wrong is found, and what the run will take is told: it is begun for that.
+//! `weir check`: finds every error of an experiment, and forecasts the cost of its run by beginning
+//! it.
 
 use std::process::ExitCode;
 
@@ -37,7 +38,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         words,
     } = calibrated(&experiment, &plan, !options.no_calibration);
     if !options.no_calibration {
-        // What is assumed is the same each time.
+        // Assumed values are the same each time.
         forecast.seconds += read;
     }
     let topology = &plan.network().topology;

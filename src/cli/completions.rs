@@ -1,4 +1,5 @@
-//! `weir completions` and `weir man`: what shells and `man` want to know, made from the same description as the help.
+//! `weir completions` and `weir man`: what shells and `man` want to know, made from the same
+//! description as the help.
 
 use std::fs;
 use std::io;
@@ -31,8 +32,8 @@ pub fn first_page() -> Result<Vec<u8>, Failure> {
     page(&command).map_err(|error| Failure::failed(format!("error: {error}")))
 }
 
-/// Writes the page of the program and one for each command into `dir`, which is made if need be: weir.1,
-/// weir-run.1 …; returns their paths.
+/// Writes the page of the program and one for each command into `dir`, which is made if need be:
+/// weir.1, weir-run.1 …; returns their paths.
 ///
 /// # Errors
 /// The directory or a file in it cannot be written.

@@ -1,5 +1,5 @@
-//! All that weir says goes out here, and nothing in it is obeyed by a terminal: texts of others (files, results, names of
-//! files, arguments) may hold escape sequences.
+//! All that weir says goes out here, and nothing in it is obeyed by a terminal: texts of others
+//! (files, results, names of files, arguments) may hold escape sequences.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};

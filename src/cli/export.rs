@@ -101,7 +101,8 @@ fn job(result: &ResultFile, given: Option<&str>) -> Result<String, Failure> {
     }
 }
 
-/// The messages of a job, by sender in the order in which they were sent; None if none were recorded.
+/// The messages of a job, by sender in the order in which they were sent; None if none were
+/// recorded.
 fn flows(
     result: &ResultFile,
     index: u64,

@@ -13,11 +13,11 @@ use weir_study::SweepDir;
 /// Widest line.
 const WIDTH: usize = 80;
 
-/// What a result holds: who wrote it, whether it is complete, its summary, and its groups
-/// with their columns and lengths.
+/// Content of a result: who wrote it, whether it is complete, its summary, and its groups with
+/// their columns and lengths.
 ///
-/// `path` is a result or a directory that holds a `result.h5`. With `experiment` it is the experiment instead, with
-/// every default filled in: TOML that can be run again.
+/// `path` is a result or a directory that holds a `result.h5`. With `experiment` it is the
+/// experiment instead, with every default filled in: TOML that can be run again.
 ///
 /// # Errors
 /// As for [`weir_result::read`].
@@ -54,7 +54,7 @@ pub fn json(path: &Path) -> Result<String, TraceError> {
     ))
 }
 
-/// How far the run of a directory without a result is. None if there is a result, or no run.
+/// Progress of the run of a directory without a result. None if there is a result, or no run.
 fn under_way(path: &Path) -> Option<UnderWay> {
     match path.is_dir() && !path.join(schema::FILE).exists() {
         true => out_dir::under_way(path),
@@ -208,7 +208,7 @@ mod tests {
                 .expect("a run")
                 .contains("\"running\": true")
         );
-        // Of a run that was killed no more than that is left.
+        // A run that was killed leaves no more than that.
         let progress = out.progress();
         drop(out);
         assert!(inspect(dir.path(), false).is_err(), "it has tidied up");

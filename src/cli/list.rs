@@ -1,4 +1,5 @@
-//! `weir list`: what an experiment file may name, from what the variants' own files declare, and the files that come with weir.
+//! `weir list`: what an experiment file may name, from what the variants' own files declare, and
+//! the files that come with weir.
 
 mod sections;
 
@@ -19,13 +20,13 @@ const WIDTH: usize = 100;
 /// A longer type stands in the column of the meaning.
 const WIDEST_TYPE: usize = 28;
 
-/// What presets are called here: they are no family, for they choose no variant.
+/// Name of presets here: they are no family, for they choose no variant.
 const PRESETS: &str = "presets";
 
 /// The text that `weir list [WHAT] [NAME]` prints.
 ///
-/// Without `what`: all families, and presets. Without `name`: a table of the family. Else all about one variant, ready network or
-/// preset.
+/// Without `what`: all families, and presets. Without `name`: a table of the family. Else all about
+/// one variant, ready network or preset.
 ///
 /// # Errors
 /// If there is no such family or variant; the remedy names the nearest.
@@ -123,7 +124,8 @@ fn nothing(catalog: &Catalog, what: &str) -> ConfigError {
     )
 }
 
-/// Everything: families with their variants and the JSON Schemas of their parameters, and the files that come with weir.
+/// Everything: families with their variants and the JSON Schemas of their parameters, and the files
+/// that come with weir.
 pub fn json(catalog: &Catalog) -> Json {
     let texts = |files: &[(&str, &str)]| -> Json {
         let texts = files.iter();
@@ -299,7 +301,7 @@ fn settings(variant: &Variant) -> String {
     format!("\n{}", rows_of(&rows))
 }
 
-/// What `weir tune` searches.
+/// Ranges that `weir tune` searches.
 fn ranges(variant: &Variant) -> String {
     let head = ["tuned", "from", "to", "scales with"].map(String::from);
     let row = |(key, range): (String, Range<String>)| match range {

@@ -32,8 +32,8 @@ pub fn main(catalog: &Catalog) -> ExitCode {
     }
 }
 
-/// Tells HDF5 not to lock its files unless the user wants it to: many parallel file systems have no locks, and a result
-/// is written under a temporary name that nobody else opens.
+/// Tells HDF5 not to lock its files unless the user wants it to: many parallel file systems have no
+/// locks, and a result is written under a temporary name that nobody else opens.
 #[allow(unsafe_code)]
 fn forgo_file_locks() {
     const KEY: &str = "HDF5_USE_FILE_LOCKING";

@@ -17,7 +17,8 @@ use weir_study::{SweepDir, Table, about};
 /// page.
 ///
 /// # Errors
-/// Bad input if `dir` holds neither a run nor a sweep, or a damaged one; a failure if the report cannot be written.
+/// Bad input if `dir` holds neither a run nor a sweep, or a damaged one; a failure if the report
+/// cannot be written.
 pub fn report(dir: &Path, out: Option<&Path>, catalog: &Catalog) -> Result<PathBuf, Failure> {
     let page = page(dir, catalog)?;
     let help = match out {

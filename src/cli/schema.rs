@@ -7,7 +7,8 @@ use weir_input::registry::{Family, Variant, preset};
 use weir_simulation::config::{Catalog, PRESET, fixed_sections};
 use weir_workload::tasks::Mpi;
 
-/// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in it.
+/// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in
+/// it.
 pub fn schema(catalog: &Catalog) -> Json {
     let (mut sections, mut definitions) = fixed_sections();
     let mut take = |name: &str| sections.remove(name).unwrap_or_default();
@@ -81,7 +82,8 @@ fn presets(catalog: &Catalog) -> Json {
     })
 }
 
-/// For each kind of topology the names of its routings. (The kind of a ready network is not known here.)
+/// For each kind of topology the names of its routings. (The kind of a ready network is not known
+/// here.)
 fn routings_of_topologies(catalog: &Catalog) -> Vec<Json> {
     let topologies = catalog.topologies.variants.iter();
     let rule = |topology: &str| {
@@ -162,7 +164,8 @@ fn one_variant(
         Json::Object(own) => own,
         _ => Map::new(),
     };
-    // Two variants may have definitions of the same name: each gets its own, unless they are the same.
+    // Two variants may have definitions of the same name: each gets its own, unless they are the
+    // same.
     let mut renamed = Map::new();
     for (name, definition) in &own {
         if definitions

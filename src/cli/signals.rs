@@ -13,19 +13,20 @@ use super::console;
 use super::failure::FAILED;
 use weir_engine::StopReason;
 
-/// What they mean for a run.
+/// Meaning of the signals for a run.
 const ALL: [(i32, StopReason); 3] = [
     (SIGINT, StopReason::Interrupted),
     (SIGTERM, StopReason::Terminated),
     (SIGHUP, StopReason::HungUp),
 ];
 
-/// Signals that follow each other within this time are one: `timeout` and some MPI launchers send theirs twice.
+/// Signals that follow each other within this time are one: `timeout` and some MPI launchers send
+/// theirs twice.
 const ONE: Duration = Duration::from_millis(500);
 
-/// Calls `heed` on a thread of its own for each of these signals from now on.
+/// Calls `heed` on a separate thread for each of these signals from now on.
 ///
-/// Those that whoever started this program wants to be ignored (`nohup`) stay ignored.
+/// Signals that were already ignored when this program was started (`nohup`) stay ignored.
 ///
 /// # Errors
 /// If the operating system has no more threads or files.
@@ -53,7 +54,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Listens from now on. The first signal asks for the end in good order; the second one ends the process at once.
+    /// Listens from now on. The first signal asks for the end in good order; the second one ends
+    /// the process at once.
     ///
     /// # Errors
     /// As for [`on_signals`].

@@ -19,7 +19,7 @@ use weir_simulation::config::Catalog;
 use weir_study::tune::{Outcome, Search, Setting, Tune, best};
 use weir_study::{Options, Point, Points, State, SweepDir, Table, about};
 
-/// So many of the best settings are printed.
+/// Number of the best settings that are printed.
 const SHOWN: usize = 10;
 
 /// `weir tune`.
@@ -33,9 +33,9 @@ pub fn tune(options: &TuneOptions, catalog: &Catalog) -> ExitCode {
     }
 }
 
-/// What came of running a stage.
+/// Outcome of running a stage.
 enum Ran {
-    /// All of it is there.
+    /// All of its results exist.
     Done(Box<Stage>),
     /// It is not to go on, with this exit code.
     Ends(u8),

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use toml::{Table, Value};
 use weir::model::{Rng, below, stream};
 
-/// What is drawn for integers.
+/// Values that are drawn for integers.
 pub const FEW: &[i64] = &[1, 2, 2, 3, 3, 4, 5, 6];
 /// The same where it makes nothing large.
 pub const MORE: &[i64] = &[0, 1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 16];
@@ -56,13 +56,13 @@ impl Draw {
         list[self.below(list.len())]
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `percent` of a hundred cases.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// A table of a schema's properties: what is required, and `percent` of the others. None if something required cannot
-    /// be drawn.
+    /// A table of a schema's properties: what is required, and `percent` of the others. None if
+    /// something required cannot be drawn.
     pub fn table(&mut self, schema: &Json, percent: usize) -> Option<Table> {
         self.object(schema, schema, percent)
     }

@@ -1,5 +1,5 @@
-//! Experiments by chance over the whole catalog. Whatever is in a registry is drawn because it is there, with parameters from
-//! its schema; what the program refuses is drawn again, so that what is left can be run.
+//! Random experiments over the whole catalog. Every variant in a registry is drawn, with parameters
+//! from its schema. Refused experiments are drawn again, so that the rest can be run.
 
 use schemars::schema_for;
 use toml::{Table, Value};
@@ -13,7 +13,7 @@ use weir::workload::tasks::Mpi;
 use super::draw::{Draw, FEW, MORE};
 use crate::support::Experiment;
 
-/// So many endpoints at most: a case takes seconds.
+/// Most endpoints: a case takes seconds.
 const ENDPOINTS: u32 = 72;
 
 /// An experiment in the making.
@@ -85,7 +85,7 @@ impl Making {
         Experiment::of(table)
     }
 
-    /// What the program says to the experiment so far. It never panics.
+    /// Plan of the experiment so far, or None if the program refuses it. The program never panics.
     fn plan(&self) -> Option<Plan> {
         self.experiment().try_plan().ok()
     }
@@ -121,7 +121,8 @@ impl Making {
         );
     }
 
-    /// A section of which every key may be left out; as it is by default if nothing that is drawn is good.
+    /// A section of which every key may be left out; as it is by default if nothing that is drawn
+    /// is good.
     fn section(&mut self, name: &str, schema: &serde_json::Value) {
         for percent in [50, 50, 30, 30, 20, 10, 10] {
             let Some(table) = self.draw.table(schema, percent) else {
@@ -204,7 +205,7 @@ impl Making {
         }
     }
 
-    /// What all workloads have.
+    /// The common keys of all workloads.
     fn common(&mut self, workload: &mut Table) {
         if self.draw.percent(20) {
             workload.insert(
@@ -290,7 +291,8 @@ impl Making {
         Some(workload)
     }
 
-    /// With the seed from the beginning: placements and patterns depend on it, and whether they suit each other.
+    /// With the seed from the beginning: placements and patterns depend on it, and whether they
+    /// suit each other.
     fn until(&self, end: &str) -> Table {
         let mut run = Table::new();
         run.insert("until".into(), end.into());
@@ -298,7 +300,8 @@ impl Making {
         run
     }
 
-    /// To completion where all workloads stop by themselves soon; a motif's own length may be anything.
+    /// To completion where all workloads stop by themselves soon; a motif's own length may be
+    /// anything.
     fn run(&mut self) {
         let stops = |workload: &Table| workload.contains_key("stop");
         let end = match self.workloads.iter().all(stops) && self.draw.percent(60) {

@@ -1,7 +1,8 @@
-//! Experiments by chance over everything that the catalog has give the same bits on any number of ranks, forget nothing, and
-//! end with an exit code that says what happened.
+//! Random experiments over the whole catalog give the same bits on any number of ranks, forget
+//! nothing, and end with an exit code that says what happened.
 //!
-//! Each case is made from a seed that is printed: `WEIR_ATTACK_SEED=S` runs that case again, `WEIR_ATTACK_CASES=N` so many.
+//! Each case is made from a seed that is printed: `WEIR_ATTACK_SEED=S` runs that case again,
+//! `WEIR_ATTACK_CASES=N` runs N cases.
 
 pub mod draw;
 mod experiments;
@@ -79,7 +80,8 @@ fn one_case(seed: u64) {
     }
 }
 
-/// It reached its end; or packets wait for each other where one buffer is all that several virtual channels have.
+/// It reached its end; or packets wait for each other where one buffer is all that several virtual
+/// channels have.
 fn ended_well(ran: &Ran, experiment: &Experiment, shows: &str) {
     let shared = config::BufferPer::Port;
     let may_stall = experiment.checked().router.buffer_per == shared;
@@ -92,7 +94,8 @@ fn ended_well(ran: &Ran, experiment: &Experiment, shows: &str) {
     }
 }
 
-/// What is measured from the beginning to the end is generated and received or missing, sent and delivered, dropped or missing.
+/// Everything measured from the beginning to the end is generated and received or missing, sent and
+/// delivered, dropped or missing.
 fn nothing_is_forgotten(ran: &Ran, experiment: &Experiment, shows: &str) {
     let stored = read(&ran.result()).unwrap_or_else(|error| panic!("{error}\n{shows}"));
     let run = experiment.checked().run;

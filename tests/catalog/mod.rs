@@ -1,6 +1,8 @@
-//! Whatever is in the catalog works, because it is there: each variant, with each of the parameters that its entry gives as an
-//! example, delivers everything exactly once (the program counts), gives the same bits on several ranks and when it goes on from
-//! a saved state, and does what it is for.
+//! Tests of every variant in the catalog.
+//!
+//! Each variant runs with each of the parameters that its entry gives as an example. It delivers
+//! everything exactly once (the program counts), gives the same bits on several ranks and when it
+//! continues from a saved state, and does what it is for.
 
 mod patterns;
 
@@ -85,8 +87,8 @@ pub fn crowded(network: Experiment, until: &str) -> Experiment {
         .to_completion(until)
 }
 
-/// Runs in one process and on two ranks, each time saving the state at a random window; goes on from
-/// these states on three ranks and on one. The data, which are the same.
+/// Runs in one process and on two ranks, each time saving the state at a random window; goes on
+/// from these states on three ranks and on one. The data, which are the same.
 fn everywhere(experiment: &Experiment) -> Data {
     let (plan, text) = (experiment.plan(), experiment.text());
     let good = |result: Result<_, RunError>| result.unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -143,7 +145,8 @@ fn every_queueing_on_every_topology() {
             for network in first_networks() {
                 // Queues of their own for many destinations are small.
                 let crowded = crowded(network, "1500 ns").set("queueing", example.clone());
-                // Some are for trees, some for networks of several dimensions: tests/queueing.rs says which.
+                // Some are for trees, some for networks of several dimensions: tests/queueing.rs
+                // says which.
                 if crowded.try_plan().is_ok() {
                     everywhere(&crowded);
                     ran += 1;
@@ -154,7 +157,7 @@ fn every_queueing_on_every_topology() {
     }
 }
 
-/// What routers and NICs did that nobody does without a scheme.
+/// Actions of routers and NICs that do not occur without a scheme.
 fn acted(data: &Data) -> u64 {
     let plain = |name: &str| ["packets_data", "packets_ack"].contains(&name);
     let own = data.scheme.counters.iter();

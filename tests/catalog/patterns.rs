@@ -1,4 +1,5 @@
-//! A pattern whose defaults are written out, as the resolved experiment has them, sends the same messages.
+//! A pattern whose defaults are written out, as the resolved experiment has them, sends the same
+//! messages.
 
 use std::path::Path;
 

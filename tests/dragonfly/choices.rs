@@ -1,4 +1,4 @@
-//! What makes the adaptive routings of the dragonfly choose, and what they refuse.
+//! Choices and refusals of the adaptive routings of the dragonfly.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Here for Loaded {
     }
     fn load(&mut self, hop: Hop) -> Load {
         let Queue { queued, beyond, .. } = self.queue(hop.port);
-        // Of one virtual channel: the first ones have most.
+        // Flits queued on one virtual channel: the first ones have most.
         let queued = queued.saturating_sub(u32::from(hop.vc));
         Load {
             used: queued + beyond,
@@ -77,7 +77,8 @@ impl Here for Loaded {
     }
 }
 
-/// The port that `routing` takes at `router` for a packet to `destination`, with these backlogs (port, flits).
+/// The port that `routing` takes at `router` for a packet to `destination`, with these backlogs
+/// (port, flits).
 fn choice(
     routing: &dyn Routing,
     router: RouterId,
@@ -99,9 +100,9 @@ fn packet(destination: u32) -> Flight {
     }
 }
 
-/// In the network of 72 endpoints, from router 0 (which has the links to groups 1 and 2) to endpoint 32 at router 16,
-/// the first of group 4: the minimal way is out by router 1 (groups 3 and 4). With every draw 0 the nonminimal way is
-/// by group 1, over the first global port of router 0.
+/// In the network of 72 endpoints, from router 0 (which has the links to groups 1 and 2) to
+/// endpoint 32 at router 16, the first of group 4: the minimal way is out by router 1 (groups 3 and
+/// 4). With every draw 0 the nonminimal way is by group 1, over the first global port of router 0.
 const DESTINATION: u32 = 32;
 const MINIMAL: PortId = 2;
 const NONMINIMAL: PortId = 5;
@@ -129,7 +130,8 @@ fn par_takes_the_test_again_at_the_second_router_and_only_there() {
     let mut flight = packet(DESTINATION);
     let idle = [(MINIMAL, 0), (NONMINIMAL, 0)];
     assert_eq!(choice(&*routing, 0, &mut flight, idle), MINIMAL);
-    // Router 1 has the link to group 4 as its second global port; towards group 1 it goes back to router 0.
+    // Router 1 has the link to group 4 as its second global port; towards group 1 it goes back to
+    // router 0.
     let (direct, back) = (6, 2);
     let mut minimal = flight;
     let loads = |direct_load, back_load| [(direct, direct_load), (back, back_load)];
@@ -196,8 +198,9 @@ fn ugal_weighs_queues_by_the_hops_of_their_paths() {
         let backlog = [(MINIMAL, minimal), (NONMINIMAL, nonminimal)];
         choice(&*routing, 0, &mut packet(DESTINATION), backlog)
     };
-    // Minimal: to router 1, to group 4, which is entered at router 16, where the destination is: 2 hops.
-    // By group 1: router 0 leads to its router 4, whose neighbour 5 leads on to group 4 and its router 16: 3 hops.
+    // Minimal: to router 1, to group 4, which is entered at router 16, where the destination is: 2
+    // hops. By group 1: router 0 leads to its router 4, whose neighbour 5 leads on to group 4 and
+    // its router 16: 3 hops.
     assert_eq!(choose("", 300, 200), MINIMAL);
     assert_eq!(choose("", 301, 200), NONMINIMAL);
     assert_eq!(choose("threshold = \"24 flits\"", 312, 200), MINIMAL);
@@ -253,7 +256,8 @@ fn ugal_by_way_of_any_endpoint_is_as_random_as_its_draw() {
         inside += u32::from(third != 0 && there.count() == 3);
         *by_group.entry(third).or_default() += 1;
     }
-    // By group 3, which router 1 has the link to like to the destination's, by that one or by their own: minimally.
+    // By group 3, which router 1 has the link to like to the destination's, by that one or by their
+    // own: minimally.
     assert!(by_group.remove(&0).expect("some").abs_diff(3_000) < 150);
     assert_eq!(by_group.len(), 6);
     assert!(
@@ -266,7 +270,8 @@ fn ugal_by_way_of_any_endpoint_is_as_random_as_its_draw() {
 
 #[test]
 fn ugal_keeps_the_better_of_two_candidates() {
-    // All ports of router 0 are busy, but the first global one. With two candidates it is found more often.
+    // All ports of router 0 are busy, but the first global one. With two candidates it is found
+    // more often.
     let topology: Arc<dyn Topology> = Arc::new(dragonfly(2, 4, 2, 9));
     let found = |parameters| {
         let routing = routing("ugal", parameters, &topology);

@@ -1,4 +1,5 @@
-//! The dragonfly as a graph: what every size and arrangement must have in common, and the published networks.
+//! The dragonfly as a graph: what every size and arrangement must have in common, and the published
+//! networks.
 
 mod choices;
 mod routing;
@@ -24,7 +25,7 @@ fn any() -> impl Strategy<Value = Params> {
         let most = a * h / (groups - 1);
         Params {
             arrangement,
-            // As many as there is room for, or any number below.
+            // All that there is room for, or any lower number.
             links_between_groups: (links % 3 > 0).then_some(1 + links % most),
             ..params(p, a, h, groups)
         }
@@ -39,8 +40,8 @@ fn build(params: &Params) -> Dragonfly {
     Dragonfly::new(params).expect("allowed")
 }
 
-/// Routers on a shortest route from `start` to every router, over at most `globals` global links (3 are never
-/// exceeded by a shortest route, which has at most four routers).
+/// Routers on a shortest route from `start` to every router, over at most `globals` global links (3
+/// are never exceeded by a shortest route, which has at most four routers).
 fn search(topology: &dyn Topology, start: RouterId, globals: u32) -> Vec<u32> {
     let mut visited = HashMap::from([((start, 0), 1u32)]);
     let mut queue = VecDeque::from([(start, 0)]);
@@ -229,7 +230,8 @@ proptest! {
     }
 }
 
-/// Where the global port `number` of router `index` of group `group` leads: group, router in it, global port there.
+/// Destination of the global port `number` of router `index` of group `group`: group, router in it,
+/// global port there.
 fn global_peer(network: &Dragonfly, params: &Params, place: [u32; 3]) -> Option<[u32; 3]> {
     let [group, index, number] = place;
     let first = params.endpoints_per_router + params.routers_per_group - 1;
@@ -283,7 +285,8 @@ fn relative_goes_up_and_palmtree_down() {
 
 #[test]
 fn left_over_ports_are_unused() {
-    // 6 global ports for 4 other groups: one link each, and 2 ports of the 6 are free, one of two routers.
+    // 6 global ports for 4 other groups: one link each, and 2 ports of the 6 are free, one of two
+    // routers.
     let params = params(1, 3, 2, 5);
     let network = build(&params);
     let free =
@@ -447,7 +450,8 @@ fn what_cannot_be_built_is_refused_with_the_key_and_a_remedy() {
 
 #[test]
 fn uniform_traffic_visits_as_many_routers_as_in_booksim() {
-    // Exactly: 4 destinations at the same router, 28 in the group, 1,024 outside over 2 + 7/8 + 7/8 routers.
+    // Exactly: 4 destinations at the same router, 28 in the group, 1,024 outside over 2 + 7/8 + 7/8
+    // routers.
     let network = ready("dragonfly-1056");
     let n = network.endpoints();
     let visited: u64 = (0..n)
@@ -456,6 +460,7 @@ fn uniform_traffic_visits_as_many_routers_as_in_booksim() {
         .sum();
     let mean = visited as f64 / f64::from(n) / f64::from(n);
     assert!((mean - (4.0 + 2.0 * 28.0 + 3.75 * 1024.0) / 1056.0).abs() < 1e-12);
-    // BookSim2 (min_dragonflynew, uniform, packets of 4 flits, load 0.2): 3.691 over 87,000 packets.
+    // BookSim2 (min_dragonflynew, uniform, packets of 4 flits, load 0.2): 3.691 over 87,000
+    // packets.
     assert!((mean - 3.691).abs() < 0.005, "{mean}");
 }

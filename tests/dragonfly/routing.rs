@@ -26,8 +26,8 @@ const ALGORITHMS: [(&str, &str); 8] = [
     ("par", "via = \"group\""),
 ];
 
-/// Small networks of every shape: full, with several links for each pair of groups, with unused ports, without local
-/// links, of two groups.
+/// Small networks of every shape: full, with several links for each pair of groups, with unused
+/// ports, without local links, of two groups.
 fn networks() -> Vec<Arc<dyn Topology>> {
     let several = |p, a, h, g, links, arrangement| -> Arc<dyn Topology> {
         let params = Params {

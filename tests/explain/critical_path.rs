@@ -109,7 +109,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// What is charged to other jobs, and to nobody who is known, ps.
+    /// Time charged to other jobs, and to nobody who is known, ps.
     fn charged(&self) -> f64 {
         self.lost.to.iter().map(|to| to.lost_ps).sum::<f64>() + self.lost.unknown_ps
     }

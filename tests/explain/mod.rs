@@ -1,5 +1,6 @@
-//! Congestion is traced to where it begins: placed incasts, hot links and slow links on three networks are found, and nothing else
-//! is blamed; without what is blamed its victims are as if they were alone.
+//! Congestion is traced to where it begins: placed incasts, hot links and slow links on three
+//! networks are found, and nothing else is blamed; without what is blamed its victims are as if
+//! they were alone.
 
 mod critical_path;
 
@@ -10,7 +11,7 @@ use weir::result::{self, Data, ResultFile, Run};
 
 use crate::support::{Cli, Experiment, run_on};
 
-/// What an experiment says in which packets need a credit to cross.
+/// Setting of an experiment in which packets need a credit to cross.
 const CROSSING: &str = "credit_at = \"crossing\"";
 
 /// A network of 100 Gbps, packets of 4 ns.
@@ -18,7 +19,8 @@ fn dragonfly() -> Experiment {
     Experiment::dragonfly(2, 4, 2)
 }
 
-/// 64 endpoints, 4 at each of 16 leaf routers, of which 4 are a pod with 4 routers above them: 0 to 3 and 4 to 7 of the first one.
+/// 64 endpoints, 4 at each of 16 leaf routers, of which 4 are a pod with 4 routers above them: 0 to
+/// 3 and 4 to 7 of the first one.
 fn tree() -> Experiment {
     Experiment::clos(8, 3).set("topology.pods", 4)
 }
@@ -52,7 +54,7 @@ impl Experiment {
             .with("pattern.destination_list", vec![to])
     }
 
-    /// Everybody else, a little: those who have nothing to do with it and are in the way.
+    /// All other endpoints, at a low load: bystanders that are in the way.
     fn bystanders(self, load: f64) -> Experiment {
         self.traffic("uniform", load)
             .with("name", "bystanders")
@@ -87,7 +89,7 @@ fn explained(data: &Data) -> Explanation {
     explain(&result).expect("reads").expect("it was recorded")
 }
 
-/// How long the messages of the victims take on average, ps, those that did not arrive counted with their age.
+/// Mean latency of the victims' messages, ps; messages that did not arrive count with their age.
 fn latency(data: &Data) -> f64 {
     let class = "job.victims.message";
     let found = data.latency.iter().find(|(name, _)| name == class);
@@ -115,7 +117,8 @@ fn only_root<'a>(found: &'a Explanation, link: &Link, crossing: bool) -> &'a Roo
         }
     }
     assert!(root.busy > 0.95, "{root:#?}");
-    // Where packets need a credit to cross, they lack it while those before them have it and wait for the link.
+    // If packets need a credit to cross, they lack it while the packets before them have it and
+    // wait for the link.
     assert!(root.stalled < 0.02 || crossing, "{root:#?}");
     assert_eq!(root.fed_by[0].job, "hot", "{root:#?}");
     assert!(root.fed_by[0].share > 0.75, "{root:#?}");
@@ -125,8 +128,8 @@ fn only_root<'a>(found: &'a Explanation, link: &Link, crossing: bool) -> &'a Roo
     root
 }
 
-/// An experiment with the jobs `hot`, `victims` and `bystanders`: `link` is found, and without what is blamed (`cured`) the victims
-/// are as if they were alone.
+/// An experiment with the jobs `hot`, `victims` and `bystanders`: `link` is found, and without what
+/// is blamed (`cured`) the victims are as if they were alone.
 fn check(experiment: &Experiment, link: Link, cured: &Experiment) {
     let experiment = experiment.clone().set("run.warmup", "10 us").until("40 us");
     let cured = cured.clone().set("run.warmup", "10 us").until("40 us");
@@ -159,7 +162,8 @@ fn incast_on(dragonfly: Experiment) {
     check_job(&jobs, Link::To(70));
 }
 
-/// All of group 0 wants the link to group 1, at router 0; the victims come by the local links there, and stay in the group.
+/// All of group 0 wants the link to group 1, at router 0; the victims come by the local links
+/// there, and stay in the group.
 fn hot_link_on(dragonfly: Experiment) {
     let jobs = dragonfly
         .pairs("hot", &[0, 2, 4, 6], &[8, 10, 12, 14], 0.5)
@@ -200,7 +204,8 @@ fn a_hot_link_of_a_dragonfly() {
 
 #[test]
 fn a_hot_link_of_a_tree() {
-    // Three leaves of a pod, by one and the same way up; the victim shares the first link and goes another way from there.
+    // Three leaves of a pod, by one and the same way up; the victim shares the first link and goes
+    // another way from there.
     let jobs = tree()
         .pairs("hot", &[0, 4, 8], &[16, 32, 48], 0.5)
         .pairs("victims", &[1], &[20], 0.2)
@@ -273,7 +278,7 @@ fn without_congestion_nobody_is_blamed() {
     }
 }
 
-/// What is charged adds up, and sources and receivers are those that were placed.
+/// Charges add up, and sources and receivers are the placed ones.
 #[test]
 fn senders_and_receivers_are_named() {
     let data = dragonfly()
@@ -296,7 +301,8 @@ fn senders_and_receivers_are_named() {
     }
 }
 
-/// By Little's law: so much data, times how long it waited in routers, is its latency above that of the same packets alone.
+/// By Little's law: so much data, times how long it waited in routers, is its latency above that of
+/// the same packets alone.
 #[test]
 fn what_waits_is_what_latency_grows_by() {
     let jobs = dragonfly()
@@ -379,7 +385,8 @@ fn a_result_that_does_not_say_is_refused() {
     );
 }
 
-/// The fat tree of the tutorial: eight stalled links lead to the leaf router whose link to one endpoint is busy and never stalled.
+/// The fat tree of the tutorial: eight stalled links lead to the leaf router whose link to one
+/// endpoint is busy and never stalled.
 #[test]
 fn the_checkpoint_of_the_tutorial_is_named() {
     let tutorial = include_str!("../../docs/tutorial.md");
@@ -408,8 +415,8 @@ fn the_checkpoint_of_the_tutorial_is_named() {
     assert_eq!(json["jobs"][0]["name"], "solver");
 }
 
-/// An allreduce beside an incast to one endpoint, on a tree whose links up they share: without the incast it takes what it
-/// takes alone.
+/// An allreduce beside an incast to one endpoint, on a tree whose links up they share: without the
+/// incast it takes what it takes alone.
 #[test]
 fn what_is_blamed_is_verified_by_running_without_it() {
     let folder = tempfile::tempdir().expect("a directory");

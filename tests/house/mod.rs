@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 /// A count that may only fall.
 struct Count {
-    /// Of the constant in limits.rs.
+    /// Name of the constant in limits.rs.
     name: &'static str,
     limit: usize,
     /// The count may be lower by this much before the limit must follow.
@@ -28,9 +28,9 @@ struct Count {
     remedy: &'static str,
 }
 
-/// A bound for the sizes of many things, with those that are above it. The latter may only fall.
+/// A bound for the sizes of many things, with the ones above it. Their number may only fall.
 struct Sizes {
-    /// Of the constant in limits.rs.
+    /// Name of the constant in limits.rs.
     name: &'static str,
     bound: usize,
     /// The things above the bound, with their sizes.

@@ -35,7 +35,7 @@ fn files_are_short() {
     hold_each(&LONG_FILES, &lines.collect());
 }
 
-/// The lines of each function of a file, by name. Of functions with one name the longest counts.
+/// The lines of each function of a file, by name. Among functions with one name the longest counts.
 fn functions(source: &Source) -> BTreeMap<String, usize> {
     let code = &source.code;
     let words = tokens(code);

@@ -1,4 +1,5 @@
-//! The modules of all crates without unit tests, and the files that define the names in their paths.
+//! The modules of all crates without unit tests, and the files that define the names in their
+//! paths.
 //!
 //! A path is followed through child modules and `use` declarations to the file with the item, as
 //! the compiler does it. Three things are approximate. Items that a macro makes count as those of

@@ -1,4 +1,5 @@
-//! Dimension order on a torus without a dateline: everything goes by one virtual channel, also round the end of a ring.
+//! Dimension order on a torus without a dateline: all packets use one virtual channel, also round
+//! the end of a ring.
 
 use weir::model::{Flight, LinkKind};
 use weir::routing::{Here, Hop, Routing};

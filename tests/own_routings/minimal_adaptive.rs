@@ -1,4 +1,5 @@
-//! Minimal adaptive routing on a torus without an escape: packets wait for the links that bring them nearer, and for nothing else.
+//! Minimal adaptive routing on a torus without an escape: packets wait for the links that bring
+//! them nearer, and for nothing else.
 
 use weir::model::{Flight, LinkKind};
 use weir::routing::{Here, Hop, Routing};
@@ -46,7 +47,7 @@ impl Routing for WithoutEscape {
         );
     }
 
-    /// How many links the packet took, for a test to see.
+    /// Number of links that the packet took, for a test to see.
     fn take(&self, flight: &mut Flight, _: u32, _: Hop) {
         flight.steps += 1;
     }

@@ -1,5 +1,5 @@
-//! Routings of one's own, written against the public traits in one file each: a torus without its dateline, and without an escape. What
-//! is left out is missed, by the walker and by a run.
+//! User-defined routings, written against the public traits in one file each: a torus without its
+//! dateline, and without an escape. The missing part is noticed by the walker and by a run.
 
 mod dimension_order;
 mod minimal_adaptive;

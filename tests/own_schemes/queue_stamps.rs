@@ -1,5 +1,6 @@
-//! Routers stamp the lengths of their queues and what their links carry into the headers of packets, and the source sets
-//! its window so that the fullest link is used to a share of `ETA` (the shape of HPCC: Li et al., SIGCOMM 2019, section 3).
+//! Routers stamp the lengths of their queues and the load of their links into the headers of
+//! packets. The source sets its window so that the fullest link is used to a share of `ETA` (the
+//! shape of HPCC: Li et al., SIGCOMM 2019, section 3).
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ const SETTLED: Time = 200_000_000;
 /// Hops that are stamped.
 const HOPS: usize = 6;
 
-/// What was stamped at a hop: time, flits that waited, flits sent until then, and which output it was.
+/// A stamp of a hop: time, flits that waited, flits sent until then, and the output.
 type Stamp = [u64; 4];
 
 /// The header: hops, then the stamps.
@@ -122,7 +123,7 @@ impl Rules for QueueStamps {
         let sent = &mut state.sent[port.output as usize];
         let hop = header[0] as usize;
         let stamp = [now, u64::from(port.level), *sent, u64::from(port.output)];
-        // Of a longer way the first hops are known.
+        // On a longer path only the first hops are known.
         if let Some(place) = header.get_mut(1 + 4 * hop..5 + 4 * hop) {
             place.copy_from_slice(&stamp);
             header[0] += 1;
@@ -182,7 +183,7 @@ impl Rules for QueueStamps {
         flow.acknowledged += 1;
         if flow.last.len() == hops {
             flow.measure(&stamps, base, full);
-            // What is given in addition each round trip is small against the window.
+            // The additional increment of each round trip is small against the window.
             let increment = full * (1.0 - ETA) / 16.0;
             flow.window = (flow.reference / (flow.used / ETA).max(0.05) + increment).min(full);
             if flow.acknowledged > flow.update_at {
@@ -195,7 +196,8 @@ impl Rules for QueueStamps {
 }
 
 impl Flow {
-    /// Takes in what the hops of a packet say: the use of the fullest link, smoothed over a round trip.
+    /// Takes in what the hops of a packet say: the use of the fullest link, smoothed over a round
+    /// trip.
     fn measure(&mut self, stamps: &[Stamp], base: f64, full: f64) {
         let hops = self.last.iter().zip(stamps).map(|(old, new)| {
             let time = (new[0] - old[0]).max(1) as f64;
@@ -212,7 +214,8 @@ impl Flow {
     }
 }
 
-/// Many to one: the link to the endpoint is used to about `ETA`, its queue nearly empty after the beginning.
+/// Many to one: the link to the endpoint is used to about `ETA`, its queue nearly empty after the
+/// beginning.
 #[test]
 fn the_hot_link_is_used_to_the_share_that_is_aimed_at() {
     let hot = network()

@@ -1,5 +1,6 @@
-//! The receiver hands out credits, one for each packet, at a pace of its own: the shape of ExpressPass (Cho et al., SIGCOMM
-//! 2017) and of the receiver-driven transports. A message announces itself by a request.
+//! The receiver hands out credits, one for each packet, at its own pace.
+//! This is the shape of ExpressPass (Cho et al., SIGCOMM 2017) and of the receiver-driven
+//! transports. A message announces itself by a request.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,7 @@ const SLACK: f64 = 1.25;
 
 #[derive(Default, Deserialize, Serialize)]
 struct Receiver {
-    /// Who waits for credits: what the request said, and how many packets are left.
+    /// Sources that wait for credits: the content of the request, and the number of packets left.
     asking: VecDeque<(Origin, u64)>,
     /// True if a timer is set.
     running: bool,
@@ -156,7 +157,7 @@ impl Rules for ReceiverCredits {
             receiver.running = false;
             return;
         };
-        // In turn: who is not done stands at the end again.
+        // In turn: an unfinished source goes to the end again.
         if left > 1 {
             receiver.asking.push_back((request, left - 1));
         }
@@ -201,8 +202,9 @@ fn an_incast_gets_as_many_packets_as_credits_and_no_queue() {
         counted(&outcome, "messages_whole"),
         outcome.data.summary.messages_received
     );
-    // What comes together are the credits of sources of different distances: no more than were handed out in the longest
-    // round trip, of four routers of 50 ns and links of 150 ns in all each way, and a packet of 24 ns.
+    // Credits of sources of different distances may arrive together. They are no more than the
+    // credits handed out in the longest round trip, of four routers of 50 ns and links of 150 ns in
+    // all each way, and a packet of 24 ns.
     let together = (2 * (4 * 50 + 150) + 24) / 30 + 1;
     let peak = hot_link_peak(&outcome);
     assert!(peak <= together * 24 * 100 / 8, "{peak}");

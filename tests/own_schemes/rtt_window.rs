@@ -1,5 +1,6 @@
-//! A window for each flow, sized by the round-trip times that its acknowledgements bring: more while they are below a
-//! target, fewer when they are above (the shape of Swift and of delay-based TCP).
+//! A window for each flow, sized by the round-trip times that its acknowledgements bring: more
+//! while they are below a target, fewer when they are above (the shape of Swift and of delay-based
+//! TCP).
 
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +67,7 @@ impl Rules for RttWindow {
         Classes::PLAIN
     }
 
-    /// When the packet was sent.
+    /// One word: the time when the packet was sent.
     fn header_words(&self) -> usize {
         1
     }
@@ -123,7 +124,8 @@ impl Rules for RttWindow {
     }
 }
 
-/// From endpoint 0 to endpoint 8 of another group: two or three routers on the way, each known by the zero-load time.
+/// From endpoint 0 to endpoint 8 of another group: two or three routers on the way, each known by
+/// the zero-load time.
 #[test]
 fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
     let flow = network()
@@ -142,7 +144,8 @@ fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
         .into_scheme())
     });
     let packets = outcome.data.packets.as_ref().expect("packets");
-    // A data packet and its acknowledgement take the same way: latencies of links and routers, and their own length.
+    // A data packet and its acknowledgement take the same way: latencies of links and routers, and
+    // their own length.
     let first = (0..packets.source.len()).find(|&row| packets.source[row] == 2);
     let first = first.expect("a packet of endpoint 2");
     let there = packets.delivered_ps[first] - packets.injected_ps[first];

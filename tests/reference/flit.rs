@@ -1,11 +1,14 @@
-//! A flit-level simulator of one network, cycle by cycle, that shares no code with weir: the dragonfly of 1,056 endpoints
-//! with input-queued wormhole routers, as in `dragonfly1056_min_uniform_p4.csv` and `dragonfly1056_ugal_uniform_p4.csv`. It is here to say which detail of a
-//! flit-level router makes which difference; each detail can be switched off alone.
+//! A flit-level simulator of one network, cycle by cycle, that shares no code with weir: the
+//! dragonfly of 1,056 endpoints with input-queued wormhole routers, as in
+//! `dragonfly1056_min_uniform_p4.csv` and `dragonfly1056_ugal_uniform_p4.csv`. It is here to say
+//! which detail of a flit-level router makes which difference; each detail can be switched off
+//! alone.
 //!
-//! Two allocation steps per cycle. An input virtual channel whose first flit is a head asks for the virtual channel of
-//! its output (one step); once it has it, its flits ask for the crossbar one by one (separable, input first: each
-//! input port picks one of its channels in turn, then each output port one of the inputs). The tail sets the output's
-//! channel free. Output queues are unlimited and feed the links at one flit per cycle.
+//! Two allocation steps per cycle. An input virtual channel whose first flit is a head asks for the
+//! virtual channel of its output (one step); once it has it, its flits ask for the crossbar one by
+//! one (separable, input first: each input port picks one of its channels in turn, then each output
+//! port one of the inputs). The tail sets the output's channel free. Output queues are unlimited
+//! and feed the links at one flit per cycle.
 
 use std::collections::VecDeque;
 
@@ -19,7 +22,7 @@ const ROUTERS: usize = 264;
 const NODES: usize = P * ROUTERS;
 const PORTS: usize = P + A - 1 + H;
 const FIRST_GLOBAL: usize = P + A - 1;
-/// Of which minimal routing has the first two.
+/// Number of virtual channels; minimal routing has the first two.
 const VCS: usize = 3;
 const BUFFER: u32 = 256;
 const FLITS: u32 = 4;
@@ -33,9 +36,11 @@ const RING: usize = 128;
 /// Details of a flit-level router.
 #[derive(Clone, Copy)]
 pub struct Details {
-    /// A step passes between the tail of one packet and the head of the next on an output's virtual channel.
+    /// A step passes between the tail of one packet and the head of the next on an output's virtual
+    /// channel.
     pub gap: bool,
-    /// Flits of packets on different virtual channels take turns; otherwise a packet goes on once it has begun.
+    /// Flits of packets on different virtual channels take turns; otherwise a packet goes on once
+    /// it has begun.
     pub interleave: bool,
 }
 
@@ -44,8 +49,9 @@ pub struct Details {
 pub enum Way {
     /// Local, global, local: channel 1 from the global link on.
     Minimal,
-    /// UGAL-L by the used credits of ports, decided when the head leaves its node. The channel is the phase: 0 on the way to a
-    /// random router, 1 to the last global link, 2 from there on and inside a group.
+    /// UGAL-L by the used credits of ports, decided when the head leaves its node. The channel is
+    /// the phase: 0 on the way to a random router, 1 to the last global link, 2 from there on and
+    /// inside a group.
     Ugal,
 }
 
@@ -427,7 +433,8 @@ impl Network {
         }
     }
 
-    /// Gives free virtual channels of outputs to inputs that have asked since `asked` or before, in turn.
+    /// Gives free virtual channels of outputs to inputs that have asked since `asked` or before, in
+    /// turn.
     fn channels(&mut self, router: usize, step: u64, asked: u64) -> Vec<usize> {
         let mut granted: Vec<usize> = Vec::new();
         let mut best: [Option<(usize, usize)>; PORTS * VCS] = [None; PORTS * VCS];

@@ -1,10 +1,12 @@
-//! A flit-level simulator of one network, cycle by cycle, that shares no code with weir: the 4-ary 3-tree of 64 nodes with input-queued routers
-//! of four virtual channels and packets of one flit, as in `fattree_k4n3_nca_uniform_p1.csv`. It is here to say what the allocators of a
-//! flit-level router cost; each detail can be left out.
+//! A flit-level simulator of one network, cycle by cycle, that shares no code with weir: the 4-ary
+//! 3-tree of 64 nodes with input-queued routers of four virtual channels and packets of one flit,
+//! as in `fattree_k4n3_nca_uniform_p1.csv`. It measures the cost of the allocators of a flit-level
+//! router; each detail can be left out.
 //!
-//! A flit at the head of its virtual channel asks for one of the virtual channels of its output (a cycle); then for the crossbar (a
-//! cycle), which it takes a cycle to cross. Both allocators are separable, input first: each input picks one of what it asks for, each output one
-//! of those that picked it, both in turn, and a round more goes by what is left.
+//! A flit at the head of its virtual channel asks for one of the virtual channels of its output (a
+//! cycle); then for the crossbar (a cycle), which it takes a cycle to cross. Both allocators are
+//! separable, input first: each input picks one of its requests, each output one of the inputs that
+//! picked it, both in turn. Another round uses the rest.
 
 use std::collections::VecDeque;
 
@@ -26,10 +28,10 @@ const RING: usize = 16;
 /// Details of a flit-level router.
 #[derive(Clone, Copy)]
 pub struct Details {
-    /// Rounds of both allocators. With as many as there are ports nothing is left that could be matched.
+    /// Rounds of both allocators. With one round per port nothing is left that could be matched.
     pub rounds: usize,
-    /// A packet asks for its virtual channel when the one before it in its queue has gone, which takes a cycle; otherwise it has got it by
-    /// then.
+    /// A packet asks for its virtual channel when the one before it in its queue has gone, which
+    /// takes a cycle; otherwise it has got it by then.
     pub gap: bool,
 }
 
@@ -72,7 +74,8 @@ struct Output {
 struct Router {
     inputs: Vec<Input>,
     outputs: Vec<Output>,
-    /// The turns of the crossbar's allocator: which channel of an input is looked at first, which output, which input.
+    /// The turns of the crossbar's allocator: which channel of an input is looked at first, which
+    /// output, which input.
     channel_turn: [usize; PORTS],
     input_turn: [usize; PORTS],
     output_turn: [usize; PORTS],
@@ -119,7 +122,8 @@ fn with_digit(of: usize, level: usize, digit_there: usize) -> usize {
     of + digit_there * place - digit(of, level) * place
 }
 
-/// The router and its port behind a port of a router; ports up follow ports down. None: an endpoint.
+/// The router and its port behind a port of a router; ports up follow ports down. None: an
+/// endpoint.
 fn peer(router: usize, port: usize) -> Option<(usize, usize)> {
     let (level, at) = (router / LEAVES, router % LEAVES);
     if port < K {
@@ -276,7 +280,8 @@ impl Network {
                 if granted.iter().any(|&(other, _)| other == at) {
                     continue;
                 }
-                // In turn among all channels of all outputs: of a port above or below the last one its first.
+                // In turn among all channels of all outputs: of a port above or below the last one
+                // its first.
                 let free = (0..VCS)
                     .map(|vc| port * VCS + vc)
                     .filter(|&output| !state.outputs[output].taken);
@@ -311,7 +316,7 @@ impl Network {
 
     fn crossbar(&mut self, router: usize) {
         let state = &self.routers[router];
-        // What each input asks of each output: the first of its channels in turn.
+        // Requests of each input to each output: the first of its channels in turn.
         let mut asks = [[None; PORTS]; PORTS];
         for (input, asks) in asks.iter_mut().enumerate() {
             for channel in 0..VCS {

@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// A program that runs longer than this hangs. Far from what any test takes, so that no machine is too slow.
+/// A program that runs longer than this hangs. Far from what any test takes, so that no machine is
+/// too slow.
 const HANGS: Duration = Duration::from_secs(300);
 
-/// One call of `weir`, in a directory of its own that holds `experiment.toml`.
+/// One call of `weir`, in its own directory that holds `experiment.toml`.
 pub struct Cli {
     folder: TempDir,
     ranks: Option<u32>,
     arguments: Vec<String>,
 }
 
-/// What came of it.
+/// Outcome of a call.
 pub struct Ran {
     /// The exit code; None if a signal ended it.
     pub code: Option<i32>,
@@ -33,7 +34,7 @@ impl Cli {
         Cli::weir(experiment, &["run", "experiment.toml", "--out", "out"])
     }
 
-    /// `weir check experiment.toml`, without a run that is begun.
+    /// `weir check experiment.toml`, without beginning a run.
     pub fn check(experiment: &str) -> Cli {
         Cli::weir(
             experiment,
@@ -89,7 +90,8 @@ impl Cli {
     pub fn program(program: &Path, ranks: u32) -> Command {
         let mut command = Command::new("mpirun");
         command.args(["-n", &ranks.to_string()]).arg(program);
-        // More ranks than cores is a matter of speed alone here. As variables, for other MPIs ignore them.
+        // More ranks than cores is a matter of speed alone here. As variables, for other MPIs
+        // ignore them.
         for (name, value) in [
             ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -118,7 +120,7 @@ impl Cli {
         ran
     }
 
-    /// What came of a command that was started elsewhere.
+    /// Outcome of a command that was started elsewhere.
     pub fn ran(self, output: Output) -> Ran {
         Ran {
             code: output.status.code(),
@@ -130,7 +132,7 @@ impl Cli {
 }
 
 impl Ran {
-    /// Where the result belongs.
+    /// Path of the result.
     pub fn result(&self) -> PathBuf {
         self.out().join("result.h5")
     }
@@ -141,7 +143,7 @@ impl Ran {
     }
 }
 
-/// What `h5diff` says about `/data` in two results; empty if it is the same.
+/// Output of `h5diff` on `/data` in two results; empty if it is the same.
 pub fn difference(a: &Ran, b: &Ran) -> String {
     let files = [a.result(), b.result()];
     let output = Command::new("h5diff")

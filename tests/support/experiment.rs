@@ -1,4 +1,5 @@
-//! Experiments in one sentence: `Experiment::dragonfly(2, 4, 2).routing("par").uniform(0.4).until("20 us").run()`.
+//! Experiments in one sentence:
+//! `Experiment::dragonfly(2, 4, 2).routing("par").uniform(0.4).until("20 us").run()`.
 
 use std::path::Path;
 
@@ -15,8 +16,9 @@ use weir::{congestion, queueing, topology};
 
 use super::cli::Cli;
 
-/// An experiment file in the making. What is not said is weir's default; the network's links are short, so that a test
-/// passes through many windows in little time.
+/// An experiment file in the making.
+/// Unset keys have weir's defaults; the network's links are short, so that a test passes through
+/// many windows in little time.
 #[derive(Clone)]
 pub struct Experiment {
     table: Table,
@@ -24,8 +26,8 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// A dragonfly of p endpoints at each router, a routers in each group and h global links of each; as many groups
-    /// as it can have. Minimal routing until told otherwise.
+    /// A dragonfly of p endpoints at each router, a routers in each group and h global links of
+    /// each; as many groups as it can have. Minimal routing until told otherwise.
     pub fn dragonfly(p: i64, a: i64, h: i64) -> Experiment {
         Experiment::on("dragonfly", "minimal")
             .set("topology.endpoints_per_router", p)
@@ -107,7 +109,7 @@ impl Experiment {
         self
     }
 
-    /// An application of so many tasks, on the first free endpoints.
+    /// An application of `tasks` tasks, on the first free endpoints.
     pub fn job(mut self, motif: &str, tasks: i64) -> Experiment {
         let mut workload = Table::new();
         put(&mut workload, "motif.kind", motif.into());
@@ -118,7 +120,8 @@ impl Experiment {
         self.until("completion")
     }
 
-    /// Four applications of 47 tasks together that send short and long messages, with computation and without.
+    /// Four applications of 47 tasks together that send short and long messages, with computation
+    /// and without.
     pub fn applications(self) -> Experiment {
         self.job("halo3d26", 18)
             .with("name", "halo")

@@ -1,4 +1,4 @@
-//! How much memory a piece of code takes at most.
+//! Peak memory of a piece of code.
 
 #![allow(unsafe_code)]
 
@@ -24,7 +24,8 @@ fn count(bytes: isize) {
     });
 }
 
-// SAFETY: everything is handed on to the system's allocator as it comes; counting allocates nothing.
+// SAFETY: everything is handed on to the system's allocator as it comes; counting allocates
+// nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);

@@ -1,4 +1,4 @@
-//! What several integration tests need.
+//! Support for several integration tests.
 #![allow(dead_code)] // each test file uses a part
 
 pub mod attack;
@@ -29,7 +29,8 @@ fn link(nanoseconds: u64) -> LinkParams {
     }
 }
 
-/// A dragonfly with p endpoints, a routers, h global links of each and g groups; other parameters as usual.
+/// A dragonfly with p endpoints, a routers, h global links of each and g groups; other parameters
+/// as usual.
 pub fn params(p: u32, a: u32, h: u32, g: u32) -> Params {
     Params {
         endpoints_per_router: p,

@@ -1,4 +1,4 @@
-//! A job file in a directory of its own, and the commands of `weir sweep` run on it.
+//! A job file in its own directory, and the commands of `weir sweep` run on it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ key = "workload.0.load"
 values = [0.1, 0.4]
 "#;
 
-/// A job file in a directory of its own, which the sweep is run in.
+/// A job file in its own directory, in which the sweep is run.
 pub struct Sweep {
     pub folder: TempDir,
 }
@@ -110,7 +110,7 @@ impl Sweep {
     }
 }
 
-/// How a command ended, and what it said.
+/// Exit and output of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,

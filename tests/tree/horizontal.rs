@@ -1,4 +1,5 @@
-//! Horizontal links: their number, where they lead, and the routes that adaptive flow routing takes over them.
+//! Horizontal links: their number, where they lead, and the routes that adaptive flow routing takes
+//! over them.
 
 use weir::model::{Flight, PortId};
 use weir::routing::analysis::Walker;
@@ -35,7 +36,8 @@ fn there_are_as_many_as_gaps_in_the_rows() {
     assert!((more - 1.10).abs() < 0.005, "{more}");
 }
 
-/// They join routers of one level that lead down to the same endpoints, whose places in the row differ by one.
+/// They join routers of one level that lead down to the same endpoints, whose places in the row
+/// differ by one.
 #[test]
 fn they_join_neighbours_of_a_logical_node() {
     let network = network(3, 3, 2);
@@ -86,7 +88,7 @@ fn every_route_over_them_arrives_and_none_can_deadlock() {
     }
 }
 
-/// A router where so many flows go by each port.
+/// A router with a given number of flows at each port.
 struct Counted {
     router: u32,
     in_port: PortId,
@@ -151,8 +153,8 @@ fn flight(destination: u32, flags: u8) -> Flight {
     }
 }
 
-/// In the 3-ary 2-tree the top routers are 3, 4 and 5; endpoint 0 is below port 0 of each. Ports: 0 to 2 down, then those to the left, then to
-/// the right.
+/// In the 3-ary 2-tree the top routers are 3, 4 and 5; endpoint 0 is below port 0 of each. Ports: 0
+/// to 2 down, then those to the left, then to the right.
 #[test]
 fn a_flow_takes_the_port_with_the_fewest_flows_and_keeps_it() {
     let network = network(3, 2, 1);
@@ -170,7 +172,7 @@ fn a_flow_takes_the_port_with_the_fewest_flows_and_keeps_it() {
     assert_eq!(here.kept, None, "nothing is kept for the default port");
     here.flows[3] = 0;
     assert_eq!(routing.route(&mut setup, &mut here).port, 3);
-    // What follows goes there, whatever is there by now; other control packets do not.
+    // Packets that follow go there, whatever is queued by then; other control packets do not.
     here.flows = vec![0; 4];
     for (flags, port) in [
         (0, 3),
@@ -192,7 +194,8 @@ fn a_flow_takes_the_port_with_the_fewest_flows_and_keeps_it() {
 fn a_flow_never_turns_back() {
     let network = network(3, 2, 1);
     let routing = adaptive_flow(&network, "");
-    // Router 4 has ports 3 to the left and 4 to the right. From the left a flow goes on to the right, from the right to the left.
+    // Router 4 has ports 3 to the left and 4 to the right. From the left a flow goes on to the
+    // right, from the right to the left.
     for (in_port, port) in [(3, 4), (4, 3)] {
         let mut here = Counted {
             router: 4,

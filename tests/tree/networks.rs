@@ -177,8 +177,8 @@ proptest! {
     fn ancestors_are_the_routers_with_a_way_down(kind in kinds(200)) {
         let network = kind.build();
         let tree = tree(&network);
-        // Leaf routers are those with endpoints; each router is one level above those below it. So ascending from
-        // level to level, the endpoints below every router and port are known.
+        // Routers with endpoints are leaves; each other router is one level above the routers below
+        // it. So the endpoints below every router and port are found from level to level, upwards.
         let mut below: Vec<Vec<Vec<EndpointId>>> = vec![Vec::new(); network.routers() as usize];
         let mut routers: Vec<RouterId> = (0..network.routers()).collect();
         routers.sort_by_key(|&router| tree.level_of(router));

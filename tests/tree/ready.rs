@@ -66,7 +66,8 @@ fn every_ready_tree_is_in_the_table() {
     }
 }
 
-/// Pfister et al., HPIDC 2005, section V.A.2: the round trip of a link is a quarter of the time that an MTU of 2 KB takes.
+/// Pfister et al., HPIDC 2005, section V.A.2: the round trip of a link is a quarter of the time
+/// that an MTU of 2 KB takes.
 #[test]
 fn the_links_of_paper_001_have_a_round_trip_of_a_quarter_mtu() {
     for (name, ..) in READY.iter().filter(|row| row.0.starts_with("clos-")) {

@@ -1,4 +1,4 @@
-//! What cannot be built is refused, and the message says what to do.
+//! Networks that cannot be built are refused, and the message gives the remedy.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use weir::topology::{Link, Peer, Topology, folded_clos, kary_ntree};
 use super::routings::{ALGORITHMS, route_in};
 use super::support::{Kind, LINKS, build};
 
-/// What a kind says about parameters that it does not take.
+/// Refusal of parameters that a kind does not take.
 fn refusal(kind: &str, text: &str) -> Invalid {
     let section = Section::from_toml(text).expect(text);
     assert!(build(kind, text).is_err(), "{text}");

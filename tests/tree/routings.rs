@@ -114,8 +114,8 @@ fn hops(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// No two destinations share a link down from a top router, wherever the packets come from; and the links up from
-    /// a router carry packets for equal numbers of destinations.
+    /// No two destinations share a link down from a top router, wherever the packets come from; and
+    /// the links up from a router carry packets for equal numbers of destinations.
     #[test]
     fn dmodk_spreads_destinations_evenly(kind in kinds(150)) {
         let network = kind.build();
@@ -159,7 +159,8 @@ fn replicas(tree: &Tree, router: RouterId) -> u32 {
 }
 
 proptest! {
-    // The walker takes every choice, 2^ports of them for adaptive ascent: small networks, fewer cases.
+    // The walker takes every choice, 2^ports of them for adaptive ascent: small networks, fewer
+    // cases.
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]

@@ -1,21 +1,24 @@
-//! What ranks agree on to go on together.
+//! Values that ranks agree on before they continue.
 
 use super::transport::{Transport, TransportError};
 use weir_model::Time;
 
-/// What the ranks agree on between two pieces of windows. Combining takes the least of every field.
+/// Values that the ranks agree on between two pieces of windows. Combining takes the minimum of
+/// every field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Agreement {
     /// The next time at which anything happens.
     pub next: Time,
-    /// `u64::MAX` less the number of moves in the last piece (so that the least means the most moves).
+    /// `u64::MAX` less the number of moves in the last piece (so that the least means the most
+    /// moves).
     pub unmoved: u64,
-    /// The number of a [`super::StopReason`] if a rank asks to stop, otherwise more than any of them.
+    /// The number of a [`super::StopReason`] if a rank asks to stop, otherwise more than any of
+    /// them.
     pub go_on: u64,
     /// 1 if all domains of all ranks are finished ([`super::Domain::finished`]), otherwise 0.
     pub finished: u64,
-    /// How long the next piece of a window may be, ps.
+    /// Maximum length of the next piece of a window, ps.
     pub piece: Time,
 }
 

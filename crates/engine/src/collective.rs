@@ -1,4 +1,4 @@
-//! What all ranks do together, on values instead of bytes.
+//! Collective operations of all ranks, on values instead of bytes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use super::transport::{Transport, TransportError};
 use weir_model::codec;
 
-/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks. Its own stays as it is.
+/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks. Its own
+/// stays as it is.
 ///
 /// # Errors
 ///
@@ -31,11 +32,11 @@ where
         .map(Some)
 }
 
-/// Sends a value of rank 0 to all ranks. What the others give is not looked at.
+/// Sends a value of rank 0 to all ranks. The values of the others are ignored.
 ///
 /// # Errors
 ///
-/// If the transport fails, or what rank 0 sent is no such value.
+/// If the transport fails, or if rank 0 did not send such a value.
 pub fn broadcast<V, T>(transport: &mut T, value: &V) -> Result<V, TransportError>
 where
     V: Serialize + DeserializeOwned,
@@ -66,7 +67,7 @@ mod tests {
     use super::super::Threads;
     use super::*;
 
-    /// What each of three ranks gets from `work`.
+    /// Results that each of three ranks gets from `work`.
     fn on_three<R: Send>(work: impl Fn(&mut Threads) -> R + Sync) -> Vec<R> {
         std::thread::scope(|scope| {
             let ranks = Threads::ranks(3).into_iter();

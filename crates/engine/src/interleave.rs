@@ -2,7 +2,8 @@ use super::Domain;
 use super::post_office::PostOffice;
 use weir_model::{NEVER, Time};
 
-/// Mail that takes effect sooner than a window ends. Then the domains, all on one rank, run in the global order of time.
+/// Mail that takes effect sooner than a window ends. Then the domains, all on one rank, run in the
+/// global order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Haste {
     /// The least delay of such mail, ps; may be 0.
@@ -11,7 +12,8 @@ pub struct Haste {
     pub reaction: Time,
 }
 
-/// Runs all domains up to `until`: always the one whose next event comes first, as far as no other one can reach it.
+/// Runs all domains up to `until`: always the one whose next event comes first, as far as no other
+/// one can reach it.
 pub(super) fn interleave<D: Domain>(
     post: &mut PostOffice<D::Mail>,
     domains: &mut [D],
@@ -24,7 +26,8 @@ pub(super) fn interleave<D: Domain>(
         if first >= until {
             break;
         }
-        // What the others do can get here this late, and what they answer to what this one says.
+        // Earliest arrival here of actions of the other domains, and of their answers to signals of
+        // this one.
         let answer = first
             .saturating_add(haste.delay)
             .saturating_add(haste.reaction);
@@ -36,7 +39,7 @@ pub(super) fn interleave<D: Domain>(
             next[receiver] = domains[receiver].next_time();
         }
     }
-    // What is sampled up to the end of the window, where nothing happens any more.
+    // Samples up to the end of the window, after the last event.
     for domain in domains {
         domain.advance(until)?;
     }

@@ -1,11 +1,13 @@
-//! Conservative, windowed, parallel discrete-event simulation. The engine knows no networks: it moves domains and
-//! the mail between them.
+//! Conservative, windowed, parallel discrete-event simulation. The engine knows no networks: it
+//! moves domains and the mail between them.
 //!
-//! Every domain runs a whole window alone; then the mail of the window is handed over. A window is no longer than
-//! the lookahead, the least delay of anything that crosses from one domain to another, so nothing that happens in a
-//! window can reach another domain within it. Windows lie on a fixed grid of simulated time and empty ones are
-//! skipped; one that takes long is run in pieces. What a domain does depends on its own state and its mail only, and mail is delivered in the order of
-//! its senders. So a run gives the same bits on any number of ranks.
+//! Every domain runs a whole window alone; then the mail of the window is handed over. A window is
+//! no longer than the lookahead: the minimum delay before an event in one domain can affect
+//! another. So nothing that happens in a window can reach another domain within it. Windows lie on
+//! a fixed grid of simulated time and empty ones are skipped; one that takes long is run in pieces.
+//!
+//! The behaviour of a domain depends on its own state and its mail only, and mail is delivered in
+//! the order of its senders. So a run gives the same bits on any number of ranks.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![deny(clippy::iter_over_hash_type)]
@@ -34,11 +36,12 @@ pub use transport_threads::Threads;
 
 use weir_model::{DomainId, Time};
 
-/// What one domain sends to another in one window.
+/// Mail from one domain to another in one window.
 pub trait Mail: Default + Send {
     /// True if there is nothing to deliver.
     fn is_empty(&self) -> bool;
-    /// The earliest time at which anything in it takes effect; [`weir_model::NEVER`] if it is empty.
+    /// The earliest time at which anything in it takes effect; [`weir_model::NEVER`] if it is
+    /// empty.
     fn earliest(&self) -> Time;
     /// Appends itself to a message between ranks.
     fn encode(&self, bytes: &mut Vec<u8>);
@@ -48,12 +51,12 @@ pub trait Mail: Default + Send {
     fn clear(&mut self);
 }
 
-/// How often [`Domain::expect`] is called for mail.
+/// Number of times that [`Domain::expect`] is called for mail.
 pub const EXPECTING: u32 = 3;
 
 /// A part of the model that is simulated as one unit.
 pub trait Domain {
-    /// What crosses between domains.
+    /// Mail between domains.
     type Mail: Mail;
     /// Why a domain cannot go on.
     type Error;
@@ -68,29 +71,30 @@ pub trait Domain {
     fn advance(&mut self, until: Time) -> Result<(), Self::Error>;
     /// The mail for the neighbour at a position of [`Domain::neighbours`].
     fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
-    /// True if mail that came from another rank makes sense here: the numbers in it name places of this domain that this
-    /// neighbour may write to.
+    /// True if mail that came from another rank makes sense here: the numbers in it name places of
+    /// this domain that this neighbour may write to.
     fn accepts(&self, neighbour: usize, mail: &Self::Mail) -> bool;
-    /// Mail will be delivered next, and then it advances: what it holds may be fetched into the cache.
+    /// Mail will be delivered next, and then it advances: what it holds may be fetched into the
+    /// cache.
     fn prepare(&self) {}
-    /// Mail that will be delivered next, with that of other neighbours: what it will be written to may be fetched into the cache, in
-    /// [`EXPECTING`] steps.
+    /// Mail that will be delivered next, with that of other neighbours: what it will be written to
+    /// may be fetched into the cache, in [`EXPECTING`] steps.
     fn expect(&self, mail: &Self::Mail, step: u32) {
         let _ = (mail, step);
     }
-    /// Takes in the mail of a neighbour, which may be left with anything in it. Called in the order of the senders'
-    /// numbers.
+    /// Takes in the mail of a neighbour, which may be left with anything in it. Called in the order
+    /// of the senders' numbers.
     fn deliver(&mut self, neighbour: usize, mail: &mut Self::Mail);
-    /// A neighbour whose mail has to be delivered before the end of the window, and has not been named yet. Asked only
-    /// where the schedule has [`Schedule::haste`].
+    /// A neighbour whose mail has to be delivered before the end of the window, and has not been
+    /// named yet. Asked only where the schedule has [`Schedule::haste`].
     fn urgent(&mut self) -> Option<usize> {
         None
     }
-    /// True if the run has got from this domain what it was for, though there may be more to do. When all domains say so
-    /// the run ends.
+    /// True if the run needs nothing more from this domain, though there may be more to do. When
+    /// all domains say so the run ends.
     fn finished(&self) -> bool {
         false
     }
-    /// How much has moved so far (packet-hops), for progress and for the detection of stalls.
+    /// Moves so far (packet-hops), for progress and for deadlock detection.
     fn moved(&self) -> u64;
 }

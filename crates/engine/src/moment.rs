@@ -1,8 +1,8 @@
 use weir_model::{NEVER, Time};
 use weir_slots::Slots;
 
-/// The content of an event: a number that orders it among simultaneous events. Made of its content by the domain: its upper bits
-/// say what happens, its lower bits where.
+/// The content of an event: a number that orders it among simultaneous events. Made of its content
+/// by the domain: its upper bits say what happens, its lower bits where.
 pub type EventKey = u32;
 
 /// Keys up to which there is a bit for each: 8 KiB.
@@ -10,16 +10,16 @@ const MOST: usize = 1 << 16;
 
 /// Simultaneous events, to be taken in the order of their keys: a bit for each key.
 ///
-/// Where all links are alike most of what a domain does falls on the same few moments, dozens of events on each. Setting
-/// their bits and reading them off in order costs less than half of what comparing events does, and mispredicts
-/// fewer branches.
+/// If all links are alike, most events of a domain fall on the same few moments, dozens of events
+/// on each. Setting their bits and reading them off in order costs less than half of what comparing
+/// events does, and mispredicts fewer branches.
 #[derive(Debug)]
 pub struct Moment {
     /// Bits of keys that are to be taken, but for those in `bits`.
     words: Slots<u64>,
     /// A bit for each word that is not 0.
     groups: Slots<u64>,
-    /// What is left of the word that is being read.
+    /// The rest of the word that is being read.
     bits: u64,
     /// Its number.
     word: usize,
@@ -45,15 +45,15 @@ impl Moment {
         }
     }
 
-    /// True if it makes sense for so many events.
+    /// True if it pays for `events` events.
     #[inline]
     pub fn is_for(&self, events: usize) -> bool {
         const FEW: usize = 12;
         events >= FEW.max(self.groups.len()) && !self.words.is_empty()
     }
 
-    /// Takes in the events of a time. `keys` are theirs under `mask`, by which they are ordered; returns false, and takes
-    /// nothing, if two of them are the same. There must be no events left.
+    /// Takes in the events of a time. `keys` are theirs under `mask`, by which they are ordered;
+    /// returns false, and takes nothing, if two of them are the same. There must be no events left.
     #[inline]
     pub fn fill(
         &mut self,
@@ -125,14 +125,14 @@ impl Moment {
         (time < limit).then(|| (time, self.take()))
     }
 
-    /// Adds an event to those that are left, of which there must be one; returns false, and adds nothing, if it is one of them
-    /// already.
+    /// Adds an event to the remaining ones, of which there must be at least one.
+    /// Returns false, and adds nothing, if the event is already among them.
     #[inline]
     pub fn add(&mut self, key: EventKey) -> bool {
         let key = key ^ self.mask;
         let (word, bit) = (key as usize / 64, 1 << (key % 64));
         if word < self.word {
-            // What comes before has been taken: back to there.
+            // Events before this word have been taken: go back to it.
             if self.bits != 0 {
                 self.words[self.word] = self.bits;
                 self.groups[self.word / 64] |= 1 << (self.word % 64);

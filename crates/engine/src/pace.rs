@@ -1,4 +1,4 @@
-//! How much of a window is run at once.
+//! Length of the pieces in which a window is run.
 
 use std::time::{Duration, Instant};
 
@@ -10,22 +10,22 @@ const FIRST: Time = 10_000;
 /// No piece is longer than this, ps, so that a load that rises after a quiet time is noticed.
 const LONGEST: Time = 10_000_000;
 
-/// Measures how long pieces take on this rank, and says how long the next one may be. The ranks agree on the least of
-/// what they say.
+/// Measures how long pieces take on this rank, and says how long the next one may be. The ranks
+/// agree on the least of what they say.
 pub(super) struct Pace {
     begun: Instant,
-    /// Where the piece begins in simulated time, ps.
+    /// Beginning of the piece in simulated time, ps.
     from: Time,
-    /// How long it may be, ps.
+    /// Maximum length of the piece, ps.
     length: Time,
     most: Time,
-    /// How long a piece may take.
+    /// Maximum wall-clock time of a piece.
     wanted: Duration,
 }
 
 impl Pace {
-    /// For windows of this length, ps, and pieces that take no longer than `wanted` of wall-clock time. Where a window takes
-    /// longer it is cut, which costs some of the cache.
+    /// For windows of this length, ps, and pieces that take no longer than `wanted` of wall-clock
+    /// time. A window that takes longer is cut, which costs some of the cache.
     pub fn new(window: Time, wanted: Duration) -> Pace {
         let most = window.min(LONGEST);
         Pace {
@@ -37,7 +37,7 @@ impl Pace {
         }
     }
 
-    /// How long the next piece may be, ps; at least 1.
+    /// Maximum length of the next piece, ps; at least 1.
     pub fn length(&self) -> Time {
         self.length
     }
@@ -56,7 +56,7 @@ impl Pace {
     }
 }
 
-/// How long the piece may be that follows one of `span` ps, which might have been `length` ps long.
+/// Maximum length of the piece after one of `span` ps that might have been `length` ps long.
 fn next_length(length: Time, span: Time, took: Duration, wanted: Duration) -> Time {
     if took > wanted {
         (span / 2).max(1)
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(next(10, 10, 200), 10);
         assert_eq!(next(10, 10, 251), 5);
         assert_eq!(next(1, 1, 1_000), 1);
-        // What the end of a window has cut off says nothing about a whole piece.
+        // A piece that the end of a window cut short says nothing about a whole piece.
         assert_eq!(next(10, 3, 0), 10);
         assert_eq!(next(10, 4, 251), 2);
     }
@@ -93,7 +93,8 @@ mod tests {
             assert!((1..=FIRST).contains(&length));
             for piece in 0..40 {
                 pace.begin(piece * LONGEST, length);
-                // At once, as far as the clock can tell: no machine takes an eighth of a second for that.
+                // At once, as far as the clock can tell: no machine takes an eighth of a second for
+                // that.
                 pace.begun += Duration::from_secs(60);
                 length = pace.end(piece * LONGEST + length);
             }

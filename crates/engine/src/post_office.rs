@@ -3,7 +3,7 @@
 use super::{Agreement, Domain, EXPECTING, Mail, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
-/// Where the mail of one domain of this rank comes from and goes to.
+/// Addresses of the mail of one domain of this rank: its senders and receivers.
 struct Neighbourhood {
     /// For each neighbour: its place among this rank's domains, or the rank that owns it.
     places: Vec<Place>,
@@ -17,8 +17,8 @@ enum Place {
     There(u32),
 }
 
-/// Hands the outboxes over: by a swap inside the rank, in one message to each neighbouring rank. What has come is
-/// kept until its receiver runs next, so that it is fresh in the cache then.
+/// Hands the outboxes over: by a swap inside the rank, in one message to each neighbouring rank.
+/// Received mail is kept until its receiver runs next, so that it is fresh in the cache then.
 pub(super) struct PostOffice<M> {
     around: Vec<Neighbourhood>,
     /// For each domain of this rank and each of its neighbours: what is to be delivered.
@@ -87,8 +87,8 @@ impl<M: Mail> PostOffice<M> {
         }
     }
 
-    /// A rank may be a neighbour of all others while those are not neighbours of each other (the top of a tree), and
-    /// a reduction needs all ranks or none.
+    /// A rank may be a neighbour of all others while those are not neighbours of each other (the
+    /// top of a tree), and a reduction needs all ranks or none.
     pub fn agree_on_neighbours<T: Transport + ?Sized>(
         &mut self,
         transport: &mut T,
@@ -100,8 +100,9 @@ impl<M: Mail> PostOffice<M> {
         Ok(())
     }
 
-    /// A message is this rank's agreement and a row of entries. Where every rank is a neighbour the agreements are all there is to agree on;
-    /// elsewhere the ranks combine them in a reduction.
+    /// Hands over the outboxes of a window, and the ranks' agreement with them.
+    /// A message is this rank's agreement and a row of entries. If every rank is a neighbour, the
+    /// agreements in the messages suffice; otherwise the ranks combine them in a reduction.
     pub fn hand_over<D, T>(
         &mut self,
         domains: &mut [D],
@@ -151,8 +152,8 @@ impl<M: Mail> PostOffice<M> {
         Ok(common)
     }
 
-    /// Hands the mail between domains of this rank over. A box is looked at once in a window, and touched no more if it is empty: a domain may
-    /// have many neighbours and little mail for each.
+    /// Hands the mail between domains of this rank over. A box is looked at once in a window, and
+    /// touched no more if it is empty: a domain may have many neighbours and little mail for each.
     fn swap<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
         for (sender, around) in self.around.iter().enumerate() {
             for (slot, place) in around.places.iter().enumerate() {
@@ -169,7 +170,8 @@ impl<M: Mail> PostOffice<M> {
         }
     }
 
-    /// The earliest thing in any outbox, whoever gets it, so that the next window does not depend on the ranks.
+    /// The earliest thing in any outbox, whoever gets it, so that the next window does not depend
+    /// on the ranks.
     pub fn earliest_mail<D: Domain<Mail = M>>(&self, domains: &mut [D]) -> Time {
         let mut earliest = NEVER;
         for domain in domains {
@@ -206,7 +208,8 @@ impl<M: Mail> PostOffice<M> {
         }
     }
 
-    /// Delivers the mail of a domain for one of its neighbours on this rank at once. Returns the receiver's place.
+    /// Delivers the mail of a domain for one of its neighbours on this rank at once. Returns the
+    /// receiver's place.
     pub fn pass_on<D: Domain<Mail = M>>(
         &mut self,
         domains: &mut [D],

@@ -11,24 +11,26 @@ use weir_slots::Slots;
 const BUCKETS: usize = 8192;
 const WORDS: usize = BUCKETS / 64;
 
-/// Events in one chunk: with its header a chunk fills two cache lines, of which few events touch one.
+/// Events in one chunk: with its header a chunk fills two cache lines, of which few events touch
+/// one.
 const CHUNK: usize = 15;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
-/// An event's offset in its bucket has so many bits at most: 32 less than the event.
+/// Most bits of an event's offset in its bucket: 32 less than the event.
 const LONGEST: u32 = 31;
 
-/// After so many buckets their length is looked at again.
+/// Number of buckets after which their length is checked again.
 const PERIOD: u32 = 1 << 8;
 
-/// Events of a bucket in the mean below which buckets are made twice as long, and beyond which half as long.
+/// Events of a bucket in the mean below which buckets are made twice as long, and beyond which half
+/// as long.
 const FEW: u32 = 6;
 const MANY: u32 = 8 * FEW;
 
-/// Buckets are at most 2^DOUBLINGS times as long as at first: a bucket in which little happens must not be so long that all that follows
-/// would fall into it.
+/// Buckets are at most 2^DOUBLINGS times as long as at first: a bucket in which little happens must
+/// not be so long that all that follows would fall into it.
 const DOUBLINGS: u32 = 7;
 
 /// Some events of one bucket.
@@ -42,15 +44,16 @@ struct Chunk {
     events: [u64; CHUNK],
 }
 
-/// A queue of events in order of time; simultaneous ones in the order of what happens, and of where it happens under a
-/// mask that depends on the time only. So the order is fixed by what the events are, but favours no place in the long run.
-/// (With a plain order, of two outputs that want the same input at the same time the one with the lower number would
-/// win every time.)
+/// A queue of events in order of time. Simultaneous events are ordered by kind, then by place under
+/// a mask that depends on the time only. So the order is a function of the events, but favours no
+/// place in the long run. (With a plain order, of two outputs that want the same input at the same
+/// time the one with the lower number would win every time.)
 ///
-/// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks,
-/// and is sorted when its turn comes. Freed chunks are used again at once, so that what is pending is all the memory
-/// that the queue touches. How long a bucket is follows what happens: with less than a few events in each, every event would be in
-/// a part of the cache of its own, and nobody could say what comes next ([`EventQueue::upcoming`]).
+/// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks, and
+/// is sorted when its turn comes. Freed chunks are used again at once, so that the queue touches no
+/// more memory than the pending events take. The length of buckets adapts to the load: with less
+/// than a few events in each, every event would be in a separate part of the cache, and the next
+/// events would not be known ([`EventQueue::upcoming`]).
 #[derive(Debug)]
 pub struct EventQueue {
     /// A bucket is 2^shift ps.
@@ -73,14 +76,16 @@ pub struct EventQueue {
     now: u64,
     far: BinaryHeap<Reverse<(Time, EventKey)>>,
     far_from: Time,
-    /// The next events of the bucket being emptied, if those are many simultaneous ones; what is in `current` is later.
+    /// The next events of the bucket being emptied, if those are many simultaneous ones; what is in
+    /// `current` is later.
     moment: Moment,
     places: EventKey,
 }
 
 impl EventQueue {
-    /// A queue whose wheel covers at least half of `horizon` ps, or all of it; later events are allowed but cost more.
-    /// All keys are below `keys`, and `places` is a bit mask of the part of a key that says where the event happens.
+    /// A queue whose wheel covers at least half of `horizon` ps, or all of it; later events are
+    /// allowed but cost more. All keys are below `keys`, and `places` is a bit mask of the part of
+    /// a key that says where the event happens.
     pub fn new(horizon: Time, keys: usize, places: EventKey) -> Self {
         let length = (horizon / BUCKETS as u64).max(1);
         let shift = length.ilog2().clamp(6, LONGEST);
@@ -121,7 +126,7 @@ impl EventQueue {
         (offset << 32) | u64::from(key)
     }
 
-    /// What the keys of events at some time differ by from their order.
+    /// Mask by which the keys of events at some time differ from their order.
     #[inline]
     fn mask(&self, time: Time) -> EventKey {
         (time.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 36) as EventKey & self.places
@@ -149,7 +154,7 @@ impl EventQueue {
                 self.leave_moment();
             }
             let event = self.pack(time, key);
-            // What is pushed here is mostly due soon: search from the end.
+            // Events pushed here are mostly due soon: search from the end.
             let (rank, mut others) = (self.rank(event), self.current.iter().rev());
             let later = others.position(|&other| self.rank(other) > rank);
             let place = later.map_or(0, |steps| self.current.len() - steps);
@@ -285,7 +290,8 @@ impl EventQueue {
         self.current.get(place).map(|&event| event as EventKey)
     }
 
-    /// True if [`EventQueue::upcoming`] says of all events anew what is next, since this was asked last.
+    /// True if [`EventQueue::upcoming`] says of all events anew what is next, since this was asked
+    /// last.
     #[inline]
     pub fn has_begun(&mut self) -> bool {
         std::mem::take(&mut self.begun)
@@ -359,8 +365,8 @@ impl EventQueue {
         }
     }
 
-    /// Makes buckets longer or shorter if those that were emptied held too few events or too many. The order of events does not depend
-    /// on that.
+    /// Makes buckets longer or shorter if the emptied ones held too few events or too many.
+    /// The order of events does not depend on that.
     #[cold]
     fn fit(&mut self) {
         let mean = self.taken / self.emptied.max(1);
@@ -369,7 +375,8 @@ impl EventQueue {
         let shift = match mean {
             0..FEW => longest.min(self.shift + 1),
             FEW..=MANY => self.shift,
-            // Soon, since to put an event into a bucket that is being emptied takes time in proportion to those before it.
+            // Soon, since to put an event into a bucket that is being emptied takes time in
+            // proportion to those before it.
             _ => self
                 .least
                 .max(self.shift.saturating_sub((mean / MANY).ilog2() + 1)),
@@ -379,8 +386,8 @@ impl EventQueue {
         }
     }
 
-    /// Goes on with buckets of another length. The bucket that was emptied last must be empty; events that have become part of it are in
-    /// `current` then.
+    /// Goes on with buckets of another length. The bucket that was emptied last must be empty;
+    /// events that have become part of it are in `current` then.
     fn rebuild(&mut self, shift: u32) {
         let passed = self.passed();
         let mut events = Vec::new();

@@ -8,7 +8,7 @@ use super::post_office::PostOffice;
 use super::{Agreement, Domain, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
-/// When windows begin and end.
+/// Beginning, end and length of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// Length of a window, ps: at most the lookahead, more than 0.
@@ -19,7 +19,7 @@ pub struct Schedule {
     pub haste: Option<Haste>,
 }
 
-/// Where a run begins: at the end of a window.
+/// Start of a run: at the end of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// Everything before this has been simulated, ps.
@@ -35,14 +35,15 @@ pub enum End {
     Time,
     /// Nothing is left to do.
     Idle,
-    /// Some rank asked for it. Everything before this time has been simulated, ps, and nothing after it.
+    /// Some rank asked for it. Everything before this time has been simulated, ps, and nothing
+    /// after it.
     Asked(Time, StopReason),
     /// All domains are finished: at the end of the window before this time, ps.
     Finished(Time),
 }
 
-/// Why a run ends before its end, as some rank asks for it. Where ranks ask for different reasons, the first one of this
-/// list is given.
+/// Reason for which some rank asks a run to stop before its end.
+/// If ranks ask for different reasons, the first one of this list is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// The wall-clock limit, `run.max_wall`.
@@ -81,7 +82,7 @@ impl StopReason {
     }
 }
 
-/// What is seen after every piece of a window. The same on all ranks but for `moved_here`.
+/// State of the run after every piece of a window. The same on all ranks except for `moved_here`.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Everything before this has been simulated, ps.
@@ -103,17 +104,18 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     /// Why a run does not come to its end: by a domain, the transport, or what is observed.
     type Error: From<D::Error> + From<TransportError>;
 
-    /// True if this rank wants the run to end here. Asked after every piece of a window, just before the ranks agree on
-    /// how to go on: all end there together if one of them wants to.
+    /// True if this rank wants the run to end here. Asked after every piece of a window, just
+    /// before the ranks agree on how to go on: all end there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
 
-    /// How soon the run has to heed [`Monitor::stop`], wall-clock time: longer windows are cut into pieces.
+    /// Maximum wall-clock time before the run must react to [`Monitor::stop`]: longer windows are
+    /// cut into pieces.
     fn heed_within(&self) -> Duration;
 
     /// Called on all ranks after every piece of a window with the same facts.
     ///
     /// # Errors
-    /// What ends the run; the same on all ranks.
+    /// The failure that ends the run; the same on all ranks.
     fn observe(
         &mut self,
         settled: &mut Settled<D>,
@@ -122,11 +124,13 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     ) -> Result<(), Self::Error>;
 }
 
-/// Runs the domains of this rank from `start` until the end of the schedule, until nothing is left to do on any rank, or until the
-/// monitor of some rank asks for the end. Returns why it ended and the number of windows.
+/// Runs the domains of this rank from `start` until the end of the schedule, until nothing is left
+/// to do on any rank, or until the monitor of some rank asks for the end. Returns why it ended and
+/// the number of windows.
 ///
-/// A window that takes long is run in pieces, so that the ranks hear of each other in time (`Pace`). Where it is cut
-/// depends on the clock and changes no result: a piece is a shorter window.
+/// A window that takes long is run in pieces, so that the ranks hear of each other in time
+/// (`Pace`). The place of the cut depends on the clock and changes no result: a piece is a shorter
+/// window.
 pub fn run<D, T, M>(
     domains: &mut [D],
     share: Share,
@@ -216,8 +220,8 @@ where
     }
 }
 
-/// Runs all domains of this rank up to `until`, there and back in turn: those that ran last in one piece are still in the cache when they
-/// run first in the next.
+/// Runs all domains of this rank up to `until`, in alternating order: the last domains of one piece
+/// are still in the cache when they run first in the next.
 ///
 /// # Errors
 /// That of the first of the domains that cannot go on, whichever ran before the others.
@@ -234,7 +238,7 @@ fn run_piece<D: Domain>(
         let domain = &mut domains[at];
         domain.prepare();
         post.deliver(at, domain);
-        // Of several that fail the first by number: on the way back that is the last.
+        // If several fail, the first by number counts: on the way back that is the last.
         if let Err(error) = domain.advance(until)
             && (backwards || failed.is_none())
         {
@@ -264,7 +268,8 @@ pub struct Settled<'a, D: Domain> {
 }
 
 impl<D: Domain> Settled<'_, D> {
-    /// This rank's domains with all mail delivered. (Mail is otherwise delivered just before a domain runs.)
+    /// This rank's domains with all mail delivered. (Mail is otherwise delivered just before a
+    /// domain runs.)
     pub fn domains(&mut self) -> &mut [D] {
         self.post.deliver_all(self.domains);
         self.domains

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use weir_model::DomainId;
 
-/// How the domains are dealt out to the ranks: contiguous blocks whose sizes differ by one at most.
+/// Distribution of the domains over the ranks: contiguous blocks whose sizes differ by one at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Number of domains.

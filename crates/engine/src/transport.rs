@@ -21,14 +21,14 @@ pub enum TransportError {
     },
 }
 
-/// How ranks talk.
+/// Communication between ranks.
 pub trait Transport {
     /// This rank, from 0.
     fn rank(&self) -> u32;
     /// Number of ranks.
     fn size(&self) -> u32;
-    /// Sends a message to each of some ranks, and receives one from each of them. `outgoing` and the result are in
-    /// the order of `ranks`. The ranks must call it with matching lists.
+    /// Sends a message to each of some ranks, and receives one from each of them. `outgoing` and
+    /// the result are in the order of `ranks`. The ranks must call it with matching lists.
     fn exchange(
         &mut self,
         ranks: &[u32],
@@ -36,11 +36,12 @@ pub trait Transport {
     ) -> Result<Vec<Vec<u8>>, TransportError>;
     /// Leaves the least of all ranks in every place of a list of the same length on all.
     fn min(&mut self, values: &mut [u64]) -> Result<(), TransportError>;
-    /// Leaves the sum over all ranks, which fits, in every place of a list of the same length on all.
+    /// Leaves the sum over all ranks, which fits, in every place of a list of the same length on
+    /// all.
     fn sum(&mut self, values: &mut [u64]) -> Result<(), TransportError>;
     /// Sends bytes of every rank to rank 0, which gets all of them in the order of ranks.
     fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError>;
-    /// Sends bytes of rank 0 to all ranks; those that the others give are not looked at.
+    /// Sends bytes of rank 0 to all ranks; the bytes of the others are ignored.
     fn broadcast(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, TransportError>;
 }
 

@@ -2,7 +2,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::transport::{Transport, TransportError};
 
-/// Ranks as threads of one process, which exchange messages through channels: to test and to embed weir without MPI.
+/// Ranks as threads of one process, which exchange messages through channels: to test and to embed
+/// weir without MPI.
 ///
 /// A rank whose thread ends early leaves the others with an error.
 pub struct Threads {
@@ -14,7 +15,8 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// The transports of `size` ranks, in the order of their numbers; each belongs on a thread of its own.
+    /// The transports of `size` ranks, in the order of their numbers; each belongs on a separate
+    /// thread.
     pub fn ranks(size: u32) -> Vec<Threads> {
         let mut all: Vec<Threads> = (0..size)
             .map(|rank| Threads {

@@ -40,41 +40,46 @@ pub(super) struct Fixed {
     pub divided: bool,
     /// Virtual channels per class on links from NICs.
     pub injection_vcs: u8,
-    /// How NICs choose the virtual network of a packet, if they do.
+    /// Rule by which NICs choose the virtual network of a packet, if they do.
     pub choice: Option<NicChoice>,
     pub max_packet: u16,
-    /// True if packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
+    /// True if packets that wait may go other ways than the first
+    /// ([`weir_network::routing::Routing::has_alternatives`]).
     pub alternatives: bool,
     /// True if a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
     pub bubbles: bool,
     /// True if any router takes time between two packets on a virtual channel.
     pub allocates: bool,
     pub acknowledge: bool,
-    /// What control packets are marked with ([`Flight::CONTROL`]) but those that manage flows; 0: they are routed as data are.
+    /// Flag of control packets ([`Flight::CONTROL`]), except those that manage flows.
+    /// 0: control packets are routed as data is.
     pub control_flags: u8,
-    /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
-    /// the packet leaves its last router, which saves an event.
+    /// Deliveries of packets matter to nothing but counters that do not depend on their order, so
+    /// they take place when the packet leaves its last router, which saves an event.
     pub unheard: bool,
-    /// Of the scheme, to test recovery.
+    /// Probability, set by the scheme, that a packet of the lossy class is dropped to test
+    /// recovery.
     pub loss: f64,
-    /// What the scheme does.
+    /// Capabilities of the scheme.
     pub can: Capabilities,
-    /// How long it lets packets of the lossy class be in queues before their last router, ps.
+    /// Maximum time that the scheme lets packets of the lossy class queue before their last router,
+    /// ps.
     pub timeout: Time,
-    /// True if it, or the test of recovery, does anything when a packet comes to a router or has been routed there.
+    /// True if the scheme, or the test of recovery, acts when a packet arrives at a router or has
+    /// been routed there.
     pub at_arrival: bool,
     /// True if it does anything when a packet leaves a router, besides marking it.
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
-    /// A scheme that marks is asked where so many flits wait, or more ([`super::state::Output::level`]). Of others it is the largest number,
-    /// which no level reaches.
+    /// Level ([`super::state::Output::level`]) in flits from which a scheme that marks is asked.
+    /// Of other schemes it is the largest number, which no level reaches.
     pub mark_from: u32,
     /// A bit for each kind of control packet that carries a time.
     pub timed: u8,
     /// The traffic class of each kind of packet.
     pub class_of: [u8; PacketKind::MOST],
-    /// How many kinds of packets there are.
+    /// Number of kinds of packets.
     pub kinds: usize,
     /// A bit for each class with control packets that the last router may take.
     pub intercepted: u8,
@@ -82,7 +87,7 @@ pub(super) struct Fixed {
     pub lost: u8,
     /// True if flows are recorded.
     pub log_flows: bool,
-    /// How flows are managed.
+    /// Rules by which flows are managed.
     pub flows: FlowRules,
     /// The control packets that do it.
     pub flow_kinds: FlowKinds,
@@ -94,10 +99,11 @@ pub(super) struct Fixed {
     pub discipline: Option<Discipline>,
 }
 
-/// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
-/// happens there. What it does depends on its own state and its mail only.
+/// A part of the network, simulated as one unit.
+/// It holds some routers, the endpoints attached to them, and everything that happens there. Its
+/// behaviour depends on its own state and its mail only.
 ///
-/// `K`: what it is compiled for, without what is not part of that.
+/// `K`: the features it is compiled with; code for all others is left out.
 pub struct FabricDomain<K: Compiled> {
     pub(super) id: DomainId,
     pub(super) network: Arc<Network>,
@@ -127,7 +133,7 @@ pub struct FabricDomain<K: Compiled> {
 
     /// Ways that a packet may go, while they are looked at.
     pub(super) ways: Vec<Hop>,
-    /// What the scheme's hook asks for while it is called.
+    /// Requests of the scheme's hook while it is called.
     pub(super) actions: Actions,
     /// Empty between two windows.
     pub(super) outboxes: Vec<Post>,
@@ -137,13 +143,13 @@ pub struct FabricDomain<K: Compiled> {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// How long things take at an output.
+    /// Timing of an output.
     #[inline(always)]
     pub(super) fn timing(&self, output: OutIndex) -> &Timing {
         &self.timings[self.ports.outputs[output as usize].timing as usize]
     }
 
-    /// How the router of an output chooses.
+    /// Arbitration model of the router of an output.
     #[inline]
     pub(super) fn model(&self, output: OutIndex) -> Model {
         self.models[usize::from(self.timing(output).model)]
@@ -190,12 +196,13 @@ impl<K: Compiled> FabricDomain<K> {
         self.records.watch.steps()
     }
 
-    /// What has happened to the tasks of this domain, if that is kept.
+    /// Log of the tasks of this domain, if one is kept.
     pub fn take_task_log(&mut self) -> Vec<TaskStep> {
         self.records.task_log.take()
     }
 
-    /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
+    /// Packets in this domain, in queues and on wires. Packets queued in a NIC for injection do not
+    /// count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
         let heads = |nic: &Nic| nic.control.heads().chain([nic.ends.head]);
@@ -214,8 +221,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ends.sends.messages_waiting()
     }
 
-    /// Bytes of memory that this domain's state holds: without packets in flight, and what packets in flight take
-    /// (themselves, the credits that they leave behind, mail).
+    /// Bytes of memory that this domain's state holds: without packets in flight, and what packets
+    /// in flight take (themselves, the credits that they leave behind, mail).
     pub fn memory_bytes(&self) -> (usize, usize) {
         let state = size_of::<Self>()
             + self.queue.memory_bytes()

@@ -35,7 +35,7 @@ pub trait Part {
     fn stats(&self) -> &Stats;
     /// The steps of watched packets in this domain.
     fn steps(&self) -> &[Step];
-    /// What has happened to the tasks of this domain, if that is kept.
+    /// Log of the tasks of this domain, if one is kept.
     fn take_task_log(&mut self) -> Vec<TaskStep>;
     /// Packets in queues and on wires. Packets that wait in a NIC to be injected do not count.
     fn packets_in_flight(&self) -> u64;
@@ -45,24 +45,24 @@ pub trait Part {
     fn memory_bytes(&self) -> (usize, usize);
     /// Blocked places, and what each of them waits for.
     fn waits(&self) -> Vec<Wait>;
-    /// How far the tasks of each job are here.
+    /// Progress of the tasks of each job in this domain.
     fn job_states(&self) -> &[JobState];
     /// Tasks of a job that wait, and for what: `most` of them at most.
     fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting>;
     /// The last delivery or end of a task, ps.
     fn last_activity(&self) -> Time;
-    /// What was counted in a run that ended at `end`.
+    /// Counts of a run that ended at `end`.
     fn report(&mut self, end: Time) -> DomainReport;
     /// The state as bytes. At the end of a window only.
     ///
     /// # Errors
     /// If a part of it cannot be written.
     fn save(&self) -> Result<Vec<u8>, CodecError>;
-    /// Goes on from a state of the same domain of the same experiment. Of a domain that has just
-    /// been built.
+    /// Continues from a saved state of the same domain of the same experiment. Only for a domain
+    /// that has just been built.
     ///
     /// # Errors
-    /// If the bytes are no such state. The domain is of no use then.
+    /// If the bytes are no such state. The domain is unusable then.
     fn load(&mut self, bytes: &[u8]) -> Result<(), CodecError>;
 }
 
@@ -142,7 +142,7 @@ pub enum Halt {
 pub trait Watcher {
     /// Why this rank wants the run to end here.
     fn stop(&mut self) -> Option<StopReason>;
-    /// How soon the run has to heed that, wall-clock time.
+    /// Maximum wall-clock time before the run must react to that.
     fn heed_within(&self) -> Duration;
     /// Called on all ranks after every piece of a window; false ends the run with
     /// [`Halt::Observer`], on all ranks.
@@ -216,10 +216,11 @@ impl Fabric {
         Fabric { domains, share }
     }
 
-    /// Runs from `start` to the end of the schedule. Returns why it ended and the number of windows.
+    /// Runs from `start` to the end of the schedule. Returns why it ended and the number of
+    /// windows.
     ///
     /// # Errors
-    /// What keeps it from its end, on any rank.
+    /// The failure that keeps the run from its end, on any rank.
     pub fn run(
         &mut self,
         network: &Network,

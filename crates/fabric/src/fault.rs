@@ -5,8 +5,8 @@ use thiserror::Error;
 use weir_model::LONGEST_MESSAGE;
 use weir_workload::tasks::Envelope;
 
-/// What an experiment asks of a run that cannot be done, and is found only while it runs. All are
-/// fatal for it.
+/// Requests of an experiment that cannot be met, and are found only while it runs.
+/// All are fatal for the run.
 #[derive(Debug, Error)]
 pub enum Fault {
     /// A message of an application has too many packets for a scheme that has to tell them apart.
@@ -49,13 +49,13 @@ pub enum Fault {
          counted, though router.output_queue is \"unlimited\"; write a size, a lower load, or a larger router.flit"
     )]
     QueueFull {
-        /// When.
+        /// Simulated time, ps.
         simulated_ps: u64,
         /// The router.
         router: u32,
         /// Its port.
         port: u32,
-        /// What is in the queue.
+        /// Contents of the queue.
         flits: u32,
     },
     /// A task goes on and on in no time.

@@ -19,7 +19,7 @@ impl<K: Compiled> FabricDomain<K> {
         K::RICH && self.fixed.divided
     }
 
-    /// How NICs choose the virtual network of a packet, if they do.
+    /// Rule by which NICs choose the virtual network of a packet, if they do.
     #[inline(always)]
     pub(crate) fn choice(&self) -> Option<NicChoice> {
         if K::RICH { self.fixed.choice } else { None }
@@ -31,19 +31,22 @@ impl<K: Compiled> FabricDomain<K> {
         K::RICH && self.fixed.bubbles
     }
 
-    /// True if packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
+    /// True if packets that wait may go other ways than the first
+    /// ([`weir_network::routing::Routing::has_alternatives`]).
     #[inline(always)]
     pub(crate) fn has_alternatives(&self) -> bool {
         K::RICH && self.fixed.alternatives
     }
 
-    /// True if a port has more queues than a word has bits; from its [`crate::state::Output::channel_base`].
+    /// True if a port has more queues than a word has bits; from its
+    /// [`crate::state::Output::channel_base`].
     #[inline(always)]
     pub(crate) fn is_crowd(base: u32) -> bool {
         K::RICH && base >= CROWD
     }
 
-    /// True if a packet takes its place in the next buffer when it crosses to an output queue, and none at the link.
+    /// True if a packet takes its place in the next buffer when it crosses to an output queue, and
+    /// none at the link.
     #[inline(always)]
     pub(crate) fn is_prepaid(timing: &Timing) -> bool {
         K::RICH && timing.prepaid

@@ -1,14 +1,18 @@
-//! Flows: messages whose way is set up before anything of them is sent, and taken down behind them (Birk and Zdornov, section 4.1).
+//! Flows: messages whose path is set up before their data is sent, and torn down behind it (Birk
+//! and Zdornov, section 4.1).
 //!
-//! They are managed where the routing keeps circuits ([`weir_network::routing::Routing::circuits`]) or the scheme wants to know of flows
-//! ([`Capabilities::announces`](weir_congestion::Capabilities::announces)). A message of a queue pair begins with a control packet
-//! to its destination, `flow_start`, which comes back by the default way as `flow_back`; then the data goes. Behind its last packet, in the
-//! class of the data and so behind it everywhere, goes `flow_end`; when that is back the next message of the queue pair begins. In between a
-//! scheme may send a `flow_probe`, one at a time. Messages shorter than `nic.flow_from` are no flows: they go at once, when the flow before
-//! them is over.
+//! Flows are managed if the routing keeps circuits ([`weir_network::routing::Routing::circuits`])
+//! or if the scheme asks to hear of flows
+//! ([`Capabilities::announces`](weir_congestion::Capabilities::announces)). A message of a queue
+//! pair begins with a control packet to its destination, `flow_start`, which comes back by the
+//! default path as `flow_back`; then the data is sent. `flow_end` follows the last packet in the
+//! class of the data, and so stays behind it everywhere. When it is back the next message of the
+//! queue pair starts. In between a scheme may send a `flow_probe`, one at a time. Messages shorter
+//! than `nic.flow_from` are no flows: they go at once, when the flow before them is over.
 //!
-//! A flow is known by its source and its destination: a queue pair has one at a time. All of its packets go one way. Where the routing does
-//! not see to that itself, every router keeps the way of the packet that set the flow up, which is routed as data.
+//! A flow is known by its source and its destination: a queue pair has one at a time. All of its
+//! packets take one path. If the routing does not ensure that itself, every router keeps the hop of
+//! the packet that set the flow up, which is routed as data.
 
 use super::setup::plain::Compiled;
 use crate::setup::flow_rules::FlowKinds;
@@ -84,7 +88,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.send_step(nic, to, FlowStep::End, now);
     }
 
-    /// A scheme asks the links of an open flow, unless it does so already. With the header that the pool holds.
+    /// A scheme asks the links of an open flow, unless it does so already. With the header that the
+    /// pool holds.
     pub(super) fn probe_flow(&mut self, nic: u32, to: EndpointId, now: Time) {
         match self.ends.flows.sending(nic, to) {
             Some(flow) if flow.stage == Stage::Open && !flow.probing => flow.probing = true,
@@ -179,7 +184,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.kick_nic(nic, now);
     }
 
-    /// What a source has sent on the way of a flow has come back from the destination.
+    /// Handles a control packet that a source has sent along a flow and that has come back from the
+    /// destination.
     fn flow_is_back(&mut self, nic: u32, origin: &Origin, now: Time) {
         let to = origin.source;
         let of = |step: &FlowStep| u32::from(step.flag()) == origin.part;
@@ -212,7 +218,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A data packet of a flow has arrived: each behind the one that was sent before it, or something is wrong with the program.
+    /// A data packet of a flow has arrived: each behind the one that was sent before it, or
+    /// something is wrong with the program.
     #[inline]
     pub(super) fn check_order(&mut self, nic: u32, origin: &Origin) {
         if let Some((message, next)) = self.ends.flows.receiving(nic, origin.source) {

@@ -1,18 +1,20 @@
 //! Links, routers and NICs: packet-granular virtual cut-through with flit-exact timing.
 //!
-//! Of every packet both the head's and the tail's time are known, so that cut-through, serialization, buffers and
-//! credits come out as in a flit-level simulator at a fraction of the events. A packet-hop costs one event where
-//! nothing is in its way (the head's arrival), and up to three more under load: its input's or output's side of the
-//! crossbar becoming free, and the link becoming free.
+//! The times of both the head and the tail of every packet are known. So cut-through,
+//! serialization, buffers and credits behave as in a flit-level simulator at a fraction of the
+//! events. A packet-hop costs one event without contention (the head's arrival), and up to three
+//! more under load: its input's or output's side of the crossbar becoming free, and the link
+//! becoming free.
 //!
-//! The time of a hop without load, head to head: the router's latency and the link's. The tail follows by the
-//! packet's serialization time on the slowest link so far. So the network latency of a lone packet (head leaves the
-//! NIC → tail is at its endpoint) is
+//! The zero-load latency of a hop, head to head, is the router's latency plus the link's. The tail
+//! follows by the packet's serialization time on the slowest link so far. So the network latency of
+//! a lone packet (head leaves the NIC → tail is at its endpoint) is
 //! `Σ link latencies + routers × router latency + flits × flit time of the slowest link`.
 //!
-//! The road of a packet: `endpoint/source` generates a message, `endpoint/nic` cuts it into packets, `router/crossbar` brings them across
-//! a router, `router/link` to the next one, and `endpoint/receive` puts them together. `endpoint/hosts` has the tasks of applications, which
-//! send by the same NICs.
+//! The path of a packet through the code: `endpoint/source` generates a message, `endpoint/nic`
+//! cuts it into packets, `router/crossbar` moves them across a router, `router/link` sends them to
+//! the next one, and `endpoint/receive` reassembles them. `endpoint/hosts` has the tasks of
+//! applications, which send through the same NICs.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![deny(clippy::iter_over_hash_type)]

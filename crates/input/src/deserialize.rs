@@ -20,7 +20,7 @@ pub struct Why {
     pub origin: Option<Origin>,
     /// The keys that lead to it.
     pub path: Vec<String>,
-    /// A key that its table does not have, and those that it has.
+    /// A key that its table does not have, and the keys that it has.
     pub unknown: Option<(String, &'static [&'static str])>,
 }
 
@@ -56,7 +56,7 @@ impl Display for Mismatch {
 impl std::error::Error for Mismatch {}
 
 impl de::Error for Mismatch {
-    /// What follows the first `"; "` of a message is the remedy.
+    /// The text after the first `"; "` of a message is the remedy.
     fn custom<T: Display>(text: T) -> Self {
         let text = text.to_string();
         match text.split_once("; ") {

@@ -1,4 +1,4 @@
-//! What is wrong with an input, with its place and a remedy.
+//! Errors in an input, with place and remedy.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -19,7 +19,7 @@ pub struct Source {
     pub text: String,
 }
 
-/// Where a key or a value came from.
+/// Origin of a key or a value.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// A place in a file; without a span: that file as a whole.
@@ -35,10 +35,11 @@ pub enum Origin {
 
 /// Something in the input that cannot be used: what, where, and what to do about it.
 ///
-/// As a [`miette::Diagnostic`] it prints the file and the line with a marker. [`ConfigError::render`] is that text.
+/// As a [`miette::Diagnostic`] it prints the file and the line with a marker.
+/// [`ConfigError::render`] is that text.
 #[derive(Debug)]
 pub struct ConfigError {
-    /// What is wrong, with the key and the value: one line, without the place and the remedy.
+    /// The problem, with the key and the value: one line, without the place and the remedy.
     pub message: String,
     details: Box<Details>,
 }
@@ -105,7 +106,7 @@ impl ConfigError {
         self
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.details.remedy.as_deref()
     }
@@ -144,15 +145,16 @@ impl ConfigError {
         }
     }
 
-    /// [`ConfigError::render`] for standard error: in colour if it is a terminal and `NO_COLOR` is not set.
+    /// [`ConfigError::render`] for standard error: in colour if it is a terminal and `NO_COLOR` is
+    /// not set.
     pub fn render_for_stderr(&self) -> String {
         let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         self.render(colour)
     }
 }
 
-/// A text with unprintable characters replaced by others of the same length, so that places in it stay: what is shown of a
-/// file around an error must not be obeyed by a terminal.
+/// A text with unprintable characters replaced by others of the same length, so that places in it
+/// stay: what is shown of a file around an error must not be obeyed by a terminal.
 fn blotted(text: &str) -> String {
     let blot = |letter: char| match (letter, letter.len_utf8()) {
         ('\n' | '\r' | '\t', _) => letter,

@@ -123,7 +123,7 @@ impl Given {
         Ok(Given::new(node.unwrap_or(section.node), ""))
     }
 
-    /// This table with those members of another in the place of its own; tables inside are merged likewise.
+    /// This table with the members of another replacing its own; tables inside are merged likewise.
     pub fn overlaid(&self, over: &Given) -> Given {
         Given::new(
             self.node.clone().overlaid(over.node.clone()),
@@ -136,7 +136,7 @@ impl Given {
         inline(&self.node)
     }
 
-    /// What people call it: a text without quotes, all else as TOML.
+    /// Its form in messages to people: a text without quotes, all else as TOML.
     pub fn shown(&self) -> String {
         match self.text() {
             Some(text) => text.to_string(),
@@ -149,7 +149,7 @@ impl Given {
         self.node.type_name()
     }
 
-    /// How messages call it: `axis.0.values`.
+    /// Its path in messages: `axis.0.values`.
     pub fn path(&self) -> &str {
         &self.path
     }

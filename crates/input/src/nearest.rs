@@ -1,6 +1,7 @@
 //! The nearest valid name, for error messages.
 
-/// The name among `valid` that a user who wrote `given` most likely meant. None if nothing is close.
+/// The name among `valid` that a user who wrote `given` most likely meant. None if nothing is
+/// close.
 pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_lowercase();
     let mut best: Option<(f64, &str)> = None;
@@ -19,7 +20,8 @@ pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Opt
     best.map(|(_, name)| name)
 }
 
-/// The remedy for an unknown name: the nearest valid one, and all of them. `what` is the plural of what is named.
+/// The remedy for an unknown name: the nearest valid one, and all of them. `what` is the plural of
+/// what is named.
 pub fn suggest(given: &str, what: &str, valid: &[&str], quote: char) -> String {
     let quoted = |name: &str| format!("{quote}{name}{quote}");
     let all: Vec<String> = valid.iter().map(|name| quoted(name)).collect();

@@ -1,4 +1,5 @@
-//! Texts of a file or of the command line can be printed: names and labels stand in tables, figures and messages.
+//! Texts of a file or of the command line can be printed: names and labels stand in tables, figures
+//! and messages.
 
 use std::sync::Arc;
 
@@ -32,10 +33,10 @@ impl Node {
     }
 }
 
-/// That all texts and keys in `node`, which stands at `path`, can be printed.
+/// Checks that all texts and keys in `node`, found at `path`, can be printed.
 ///
 /// # Errors
-/// At the text: which character cannot.
+/// Located at the text: names the character that cannot be printed.
 pub fn all(node: &Node, path: &str) -> Result<(), ConfigError> {
     let below = |key: &str| match path {
         "" => key.to_string(),

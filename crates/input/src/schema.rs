@@ -19,7 +19,7 @@ pub fn reference(schema: &Json) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/$defs/")
 }
 
-/// The name of the definition of a parameter, or of what it is if it is there.
+/// The name of the definition of a parameter, or of its value if the parameter is optional.
 pub fn named(schema: &Json) -> Option<&str> {
     reference(schema).or_else(|| alternatives(schema).into_iter().find_map(reference))
 }

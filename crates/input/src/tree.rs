@@ -47,10 +47,11 @@ impl Node {
         }
     }
 
-    /// The values of a struct, in the order of its fields; without those that are None.
+    /// The values of a struct, in the order of its fields, except those that are None.
     ///
     /// # Errors
-    /// If it has something that TOML does not: a number of more than 63 bits, a key that is no text.
+    /// If it has something that TOML does not: a number of more than 63 bits, a key that is no
+    /// text.
     pub fn written<T: Serialize>(value: &T) -> Result<Node, ConfigError> {
         toml::Value::try_from(value).map(Node::from).map_err(|why| {
             let message = format!("{} cannot be written: {why}", std::any::type_name::<T>());
@@ -107,7 +108,7 @@ impl Node {
         }
     }
 
-    /// This table with the members of `over` in place of its own; tables inside are merged likewise.
+    /// This table with the members of `over` replacing its own; tables inside are merged likewise.
     pub fn overlaid(mut self, over: Node) -> Node {
         let (Value::Table(mine), Value::Table(theirs)) = (&mut self.value, over.value) else {
             return self;

@@ -1,6 +1,7 @@
 //! Values of any shape as bytes: what ranks tell each other besides packets and credits.
 //!
-//! The one place that knows bincode. Numbers are of variable length, so that the bytes do not depend on the machine.
+//! The one place that knows bincode. Numbers are of variable length, so that the bytes do not
+//! depend on the machine.
 
 use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
@@ -88,7 +89,8 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
 ///
 /// If the bytes are not those of one whole value of this type.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    // No byte makes more than sixteen. Without a limit the length of a text is believed, and memory taken for it.
+    // No byte makes more than sixteen. Without a limit the length of a text is believed, and memory
+    // taken for it.
     let decoded = match bytes.len() {
         0..0x1000 => decode_within::<T, 0x1_0000>(bytes),
         0x1000..0x10_0000 => decode_within::<T, 0x100_0000>(bytes),

@@ -1,7 +1,7 @@
-/// Division by a number that is known early and used often: a multiplication instead of a division.
+/// Division by a number that is known early and used often, done by a multiplication.
 ///
-/// Exact for all 32-bit numbers n: with m = ⌊(2⁶⁴ - 1) / d⌋ the quotient (n + 1) · m / 2⁶⁴ is less than (n + 1) / d, by at
-/// most 2⁻³² and so by less than 1 / d.
+/// Exact for all 32-bit numbers n: with m = ⌊(2⁶⁴ - 1) / d⌋ the quotient (n + 1) · m / 2⁶⁴ is less
+/// than (n + 1) / d, by at most 2⁻³² and so by less than 1 / d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
     divisor: u32,
@@ -30,7 +30,7 @@ impl Divisor {
         (((u128::from(n) + 1) * u128::from(self.factor)) >> 64) as u32
     }
 
-    /// What is left of `n`.
+    /// Remainder of `n`.
     #[inline]
     pub fn rest(self, n: u32) -> u32 {
         n - self.divide(n) * self.divisor

@@ -6,7 +6,8 @@ use super::Time;
 const SUB_BITS: u32 = 6;
 const SUB: usize = 1 << SUB_BITS;
 
-/// A log-linear histogram of times: exact count, sum and maximum, and buckets no wider than 1/64 of their lower edge.
+/// A log-linear histogram of times: exact count, sum and maximum, and buckets no wider than 1/64 of
+/// their lower edge.
 ///
 /// All whole numbers, so that merging is exact in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,8 +101,8 @@ impl Histogram {
         self.max
     }
 
-    /// The value below or at which a fraction `q` of the samples lie, in ps, interpolated within its bucket; never
-    /// above the maximum. 0 without samples.
+    /// The value below or at which a fraction `q` of the samples lie, in ps, interpolated within
+    /// its bucket; never above the maximum. 0 without samples.
     pub fn quantile(&self, q: f64) -> f64 {
         if self.samples == 0 {
             return 0.0;

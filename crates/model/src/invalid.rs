@@ -1,14 +1,16 @@
 use thiserror::Error;
 
-/// A parameter that is well formed but not allowed: named by its key, so that the caller can point at its line.
+/// A parameter that is well formed but not allowed: named by its key, so that the caller can point
+/// at its line.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct Invalid {
-    /// The key below the section that was being built, with dots (`global.latency`); empty for the whole section.
+    /// The key below the section that was being built, with dots (`global.latency`); empty for the
+    /// whole section.
     pub key: String,
-    /// What is wrong, with the value.
+    /// The problem, with the value.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 

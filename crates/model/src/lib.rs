@@ -1,4 +1,5 @@
-//! The plain types that all rooms share: identifiers, time, rates, packets. No behaviour beyond arithmetic.
+//! The plain types that all rooms share: identifiers, time, rates, packets. No behaviour beyond
+//! arithmetic.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
@@ -33,14 +34,16 @@ pub use visible::{unprintable, visible};
 /// Simulated time in picoseconds.
 pub type Time = u64;
 
-/// The latest simulated time, ps: 1,000,000 s. No event from then on is processed, and no time or delay that is given or
-/// computed is longer, so that the sum of a time that is reached and of several delays is far from the end of a [`Time`].
+/// The latest simulated time, ps: 1,000,000 s.
+/// No event from then on is processed, and no time or delay that is given or computed is longer. So
+/// the sum of a simulated time and of several delays is far from the end of a [`Time`].
 pub const LATEST: Time = 1_000_000_000_000_000_000;
 
 // A time that is reached and 16 delays.
 const _: () = assert!(LATEST as u128 * 17 < Time::MAX as u128);
 
-/// The longest message, bits: 125,000 TB. Far from what a `u64` holds, for sums of such sizes and for eighths of them.
+/// The longest message, bits: 125,000 TB. Far from what a `u64` holds, for sums of such sizes and
+/// for eighths of them.
 pub const LONGEST_MESSAGE: u64 = 1_000_000_000_000_000_000;
 
 /// No time at all: later than everything.
@@ -60,7 +63,8 @@ pub type PortId = u16;
 /// A domain: the part of the network that is simulated as one unit.
 pub type DomainId = u32;
 
-/// What kind of link: its place in the list of names that the topology gives. It decides the number of virtual channels.
+/// Kind of a link: its place in the list of names that the topology gives. It decides the number of
+/// virtual channels.
 #[derive(
     Clone,
     Copy,
@@ -86,7 +90,7 @@ impl LinkKind {
     }
 }
 
-/// What kind of router: its place in the list of names that the topology gives.
+/// Kind of a router: its place in the list of names that the topology gives.
 #[derive(
     Clone,
     Copy,
@@ -115,10 +119,11 @@ pub const TERMINAL: &str = "terminal";
 /// The name of a kind of links or routers, as experiment files, results and messages write it.
 pub type KindName = Cow<'static, str>;
 
-/// What a scheme tells an endpoint out of band: it takes no bandwidth and waits in no queue.
+/// Out-of-band signal of a scheme to an endpoint: it takes no bandwidth and waits in no queue.
 ///
-/// Signals that take effect at the same time are handled in the order of their content, so that it does not depend on
-/// who is simulated first: the fields are in the order in which they are compared.
+/// Signals that take effect at the same time are handled in the order of their content, so that it
+/// does not depend on which domain is simulated first. The fields are in the order in which they
+/// are compared.
 #[derive(
     Clone,
     Copy,
@@ -134,7 +139,7 @@ pub type KindName = Cow<'static, str>;
 )]
 #[repr(C)]
 pub struct Signal {
-    /// When it takes effect, ps.
+    /// Time when it takes effect, ps.
     pub time: Time,
     /// The receiver.
     pub to: EndpointId,
@@ -151,6 +156,6 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// In place of a port: the sender is an endpoint.
+    /// Instead of a port: the sender is an endpoint.
     pub const ENDPOINT: u16 = u16::MAX;
 }

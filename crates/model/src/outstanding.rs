@@ -6,11 +6,12 @@ use super::{Histogram, Time};
 /// Times are told apart to within 1/1024 of the longest of them, or better.
 const BINS: usize = 2048;
 
-/// When the things were begun that have not come to their end: for each bin of time how many were begun in it, less
-/// those that have ended. The bins grow wider with time.
+/// Start times of things that have not ended: for each bin of time the number of things that began
+/// in it, less those that have ended. The bins grow wider with time.
 ///
-/// What is begun in one domain may end in another: there it counts against nothing, and the sum of all domains is right.
-/// All whole numbers, and bins of a power of two, so that merging is exact in any order.
+/// A thing may begin in one domain and end in another. The count of one domain may then be
+/// negative, but the sum over all domains is right. All counts are whole numbers, and bins are
+/// powers of two, so that merging is exact in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outstanding {
     counts: Vec<i64>,
@@ -25,13 +26,13 @@ impl Outstanding {
         self.counts.capacity() * size_of::<i64>()
     }
 
-    /// Something is begun.
+    /// Notes that a thing begins.
     #[inline]
     pub fn begin(&mut self, time: Time) {
         *self.bin(time) += 1;
     }
 
-    /// What was begun at `time` has ended.
+    /// Notes that a thing that began at `time` has ended.
     #[inline]
     pub fn end(&mut self, time: Time) {
         *self.bin(time) -= 1;
@@ -83,7 +84,7 @@ impl Outstanding {
             .for_each(|(mine, theirs)| *mine += theirs);
     }
 
-    /// How old the things are at `now`, at least; all were begun before `limit`.
+    /// Minimum ages of the things at `now`; all began before `limit`.
     pub fn ages(&self, now: Time, limit: Time) -> Histogram {
         let mut ages = Histogram::default();
         for (bin, &count) in self.counts.iter().enumerate() {
@@ -137,7 +138,8 @@ mod tests {
         fn ages_are_the_best_bound_that_the_bins_allow_in_any_order_of_domains(
             begun in prop::collection::vec((0..3u64, 0..50_000_000u64, any::<bool>(), 0..3usize), 1..300),
         ) {
-            // Of each thing: where it is begun, when, whether it ends, where.
+            // Of each thing: the domain where it begins, the time, true if it ends, the domain
+            // where it ends.
             let mut domains = vec![Outstanding::default(); 3];
             let mut left = Vec::new();
             for &(at, time, ends, there) in &begun {

@@ -16,11 +16,11 @@ impl FlitSize {
     }
 }
 
-/// How long flits take on a link.
+/// Serialization time of flits on a link.
 ///
-/// The picoseconds per flit are held with 20 binary places. This is the one place where a serialization time is
-/// rounded: the time of a packet is rounded to the nearest picosecond, whatever its length, so that the error of a
-/// packet is at most half a picosecond and 2⁻²¹ ps per flit.
+/// The picoseconds per flit are held with 20 binary places. This is the only place where a
+/// serialization time is rounded: the time of a packet is rounded to the nearest picosecond,
+/// whatever its length. So the error of a packet is at most half a picosecond and 2⁻²¹ ps per flit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRate {
     ps_per_flit_q20: u64,
@@ -50,7 +50,8 @@ impl LinkRate {
         LinkRate { ps_per_flit_q20: 0 }
     }
 
-    /// Picoseconds that so many flits occupy the link, one after the other; [`Time::MAX`] if they are more than that.
+    /// Picoseconds that `flits` flits occupy the link, one after the other; [`Time::MAX`] if they
+    /// are more than that.
     pub fn time_of(self, flits: u64) -> Time {
         let scaled = u128::from(flits) * u128::from(self.ps_per_flit_q20);
         let time = (scaled + (1 << (Self::PLACES - 1))) >> Self::PLACES;

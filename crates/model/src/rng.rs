@@ -6,8 +6,8 @@ pub type Rng = Xoroshiro128PlusPlus;
 
 /// The stream for a purpose, named by numbers (for instance `[WORKLOAD, job, endpoint]`).
 ///
-/// Streams depend on the run's seed and their name only, never on who asks or in which order, so that the random
-/// numbers of a component are the same for any number of ranks.
+/// Streams depend on the run's seed and their name only, never on who asks or in which order, so
+/// that the random numbers of a component are the same for any number of ranks.
 pub fn stream(seed: u64, name: &[u64]) -> Rng {
     let mut state = SplitMix64::seed_from_u64(seed).next_u64();
     for &part in name {
@@ -17,7 +17,8 @@ pub fn stream(seed: u64, name: &[u64]) -> Rng {
     Rng::seed_from_u64(state)
 }
 
-/// A uniform whole number in `0..n` (n > 0), without bias worth naming (multiply and shift of 64 random bits).
+/// A uniform whole number in `0..n` (n > 0), without bias worth naming (multiply and shift of 64
+/// random bits).
 #[inline]
 pub fn below(rng: &mut Rng, n: u32) -> u32 {
     ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u32

@@ -19,12 +19,12 @@ impl Span {
         (self.from..self.to).contains(&time)
     }
 
-    /// How long it is, ps; 0 if it ends before it begins.
+    /// Length, ps; 0 if it ends before it begins.
     pub fn length(self) -> Time {
         self.to.saturating_sub(self.from)
     }
 
-    /// What two have in common.
+    /// Intersection of two spans.
     pub fn and(self, other: Span) -> Span {
         Span {
             from: self.from.max(other.from),
@@ -32,8 +32,8 @@ impl Span {
         }
     }
 
-    /// How much of `amount` falls within it, if it comes evenly from `head` to `tail`; rounded down. What comes at one
-    /// moment falls within it or does not.
+    /// Part of `amount` that falls within the span, if it arrives evenly from `head` to `tail`;
+    /// rounded down. An amount that arrives at one moment falls within it or does not.
     #[inline]
     pub fn share(self, amount: u64, head: Time, tail: Time) -> u64 {
         if self.from <= head && tail < self.to {

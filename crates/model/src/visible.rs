@@ -1,10 +1,12 @@
-//! Texts from outside, as they may be printed: without anything that a terminal or a page would obey.
+//! Texts from outside, as they may be printed: without anything that a terminal or a page would
+//! obey.
 
 use std::borrow::Cow;
 
-/// What a character does instead of being seen: `None` for those that can be printed.
+/// Reason why a character cannot be printed; `None` if it can.
 ///
-/// Control characters, those that turn the direction of writing, and two that are no characters at all.
+/// Such characters are control characters, characters that turn the direction of writing, and two
+/// that are no characters at all.
 pub fn unprintable(letter: char) -> Option<&'static str> {
     match letter {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some("turns the direction of writing"),
@@ -14,8 +16,8 @@ pub fn unprintable(letter: char) -> Option<&'static str> {
     }
 }
 
-/// The text with unprintable characters written out as `\u001b`; the ends of lines and tabs stay. TOML and JSON read
-/// the same text from it inside quotes.
+/// The text with unprintable characters written out as `\u001b`; the ends of lines and tabs stay.
+/// TOML and JSON read the same text from it inside quotes.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let hidden = |letter: char| !matches!(letter, '\n' | '\t') && unprintable(letter).is_some();
     if !text.contains(hidden) {

@@ -97,7 +97,7 @@ impl Transport for Mpi {
 
     fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
         let ranks = self.size() as usize;
-        // What a rank adds in one round, so that a round is no longer than a piece.
+        // Bytes that a rank adds in one round, so that a round is no longer than a piece.
         let share = PIECE / ranks;
         let length = bytes.len() as u64;
         // The least of what is left to the end of all numbers is the most.

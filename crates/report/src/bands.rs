@@ -1,4 +1,5 @@
-//! Many lines as a few: the median of endpoints over time with a band, and the least and the largest of them.
+//! Many lines as a few: the median of endpoints over time with a band, and the least and the
+//! largest of them.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +7,11 @@ use super::figure::{Point, Series, quantile};
 use super::rows::OverTime;
 use super::run::line_of;
 
-/// So many are still drawn one by one.
+/// Most lines that are still drawn one by one.
 const MOST_LINES: usize = 8;
 
-/// Lines of endpoints by the names `JOB.TASK` or a number: those of each job, and of those with numbers, as they are or as quantiles.
+/// Lines of endpoints by the names `JOB.TASK` or a number: those of each job, and of those with
+/// numbers, as they are or as quantiles.
 pub fn lines(all: &[(String, OverTime)]) -> Vec<Series> {
     let mut groups: BTreeMap<&str, Vec<&(String, OverTime)>> = BTreeMap::new();
     for one in all {

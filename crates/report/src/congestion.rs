@@ -1,4 +1,4 @@
-//! Where congestion begins and how far it spreads, on the page of a run.
+//! Roots of congestion and its spread, on the page of a run.
 
 use super::explanation::{count, lead_to, percent};
 use std::collections::BTreeMap;
@@ -10,9 +10,10 @@ use weir_result::explain::{Explanation, Root, Spread, TreePort};
 
 /// More time bins than any result has.
 const MOST_BINS: u64 = 1 << 10;
-/// So many roots are drawn.
+/// Number of roots that are drawn.
 const MOST: usize = 3;
-/// Routers of one distance from the root that are drawn, those with most first; the others are one node.
+/// Routers of one distance from the root that are drawn, those with most first; the others are one
+/// node.
 const MOST_BESIDE: usize = 24;
 /// Ports that are farther from the root are not drawn.
 const FARTHEST: u32 = 7;
@@ -71,8 +72,8 @@ pub fn table(all: &Explanation) -> Option<Rows> {
     })
 }
 
-/// The trees of congestion of the worst roots: in which groups how much waited when, and how far from the root. None if there are
-/// none.
+/// The trees of congestion of the worst roots: in which groups how much waited when, and how far
+/// from the root. None if there are none.
 pub fn figure(all: &Explanation, parameters: &str) -> Option<Figure> {
     let roots = &all.roots[..all.roots.len().min(MOST)];
     if roots.is_empty() {
@@ -119,7 +120,7 @@ pub fn figure(all: &Explanation, parameters: &str) -> Option<Figure> {
     })
 }
 
-/// Edges of so many cells.
+/// Edges of `count` cells.
 fn edges(count: usize, width: f64) -> Vec<f64> {
     (0..=count).map(|edge| edge as f64 * width).collect()
 }
@@ -182,7 +183,8 @@ fn by_distance(all: &Explanation, ports: &[TreePort]) -> Heat {
     picture
 }
 
-/// The trees of congestion of the worst roots as what leads to what. None if nothing waits farther back than at a root itself.
+/// The trees of congestion of the worst roots as what leads to what. None if nothing waits farther
+/// back than at a root itself.
 pub fn trees(all: &Explanation, parameters: &str) -> Option<Figure> {
     let roots = &all.roots[..all.roots.len().min(MOST)];
     let roots = roots.iter().filter(|root| root.tree.ports.len() > 1);
@@ -242,7 +244,7 @@ fn row(root: &Root, port: &TreePort) -> Vec<String> {
 /// A node: its layer and its router; none for the routers that have no node of their own.
 type Key = (usize, Option<u32>);
 
-/// The root and what waits behind it. What the root leads to is the first layer, its router the second.
+/// The root and its backlog. The other end of the root is the first layer, its router the second.
 fn drawing(all: &Explanation, root: &Root) -> Graph {
     let ports = || {
         root.tree

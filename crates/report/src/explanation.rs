@@ -1,4 +1,4 @@
-//! What holds up whom, in words.
+//! Explanation of waiting and its causes, in words.
 
 use super::format::{simulated, wrap};
 use weir_result::explain::{Explanation, Feeder, Held, Root};
@@ -8,7 +8,7 @@ const WIDTH: usize = 100;
 /// The most senders that are named.
 const SENDERS: usize = 5;
 
-/// What holds up whom, as paragraphs. `name` is what the run is called.
+/// Explanation of waiting and its causes, as paragraphs. `name` is that of the run.
 pub fn text(name: &str, all: &Explanation) -> String {
     let mut paragraphs = vec![summary(name, all)];
     paragraphs.extend(all.roots.iter().map(root));
@@ -26,7 +26,7 @@ pub fn text(name: &str, all: &Explanation) -> String {
     tables.join("\n")
 }
 
-/// What the times of applications consist of, as a table.
+/// Parts of the times of applications, as a table.
 fn lost(all: &Explanation) -> String {
     let mut text = format!(
         "The time of each application, along the chain of messages and computations that its end hung on: hosts\n\
@@ -50,7 +50,7 @@ fn lost(all: &Explanation) -> String {
     text
 }
 
-/// What the shares are, and what they are not.
+/// Definition of the shares, and their limits.
 const SHARES: &str = "Shares are of the waiting of packets (bytes times time), not of the time that an application loses: that depends on \
     which messages its tasks wait for. `weir explain --critical-path` follows those, and `--verify` measures it, by running again without each \
     job that is blamed.";
@@ -137,7 +137,7 @@ fn summary(name: &str, all: &Explanation) -> String {
     format!("{name}, {length} simulated: {begins}. In all of it {waiting}.")
 }
 
-/// What a root leads to.
+/// Other end of a root.
 pub(super) fn lead_to(root: &Root) -> String {
     match (root.endpoint, root.peer) {
         (Some(endpoint), _) => format!("endpoint {endpoint}"),

@@ -129,7 +129,7 @@ pub fn shorten(text: &str, width: usize) -> String {
     format!("{start}..{end}")
 }
 
-/// How many of the messages are those of MPI's protocol, if any are.
+/// Number of the messages that are MPI's protocol, if any are.
 pub fn protocol(summary: &Summary) -> String {
     let generated = summary.protocol_messages_generated;
     match generated.zip(summary.protocol_messages_received) {

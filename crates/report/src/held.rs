@@ -1,11 +1,12 @@
-//! What every router held at one time.
+//! Contents of every router at one time.
 
 use super::figure::{Axis, Heat};
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
 
-/// What all routers held at the last sample that is not after `time`: one cell for each, group by group from left to
-/// right where the network has groups, else in a square. None if there is no such sample.
+/// Contents of all routers at the last sample that is not after `time`. There is one cell for each,
+/// group by group from left to right if the network has groups, else in a square. None if there is
+/// no such sample.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -24,8 +25,8 @@ pub fn at(result: &ResultFile, time: Time) -> Result<Option<Heat>, TraceError> {
     Ok(Some(by_group.unwrap_or_else(|| square(held))))
 }
 
-/// A column for each group, its routers upwards. None if there is only one group, or if they are so uneven that the
-/// picture would be mostly empty.
+/// A column for each group, its routers upwards. None if there is only one group, or if they are so
+/// uneven that the picture would be mostly empty.
 fn by_group(held: &[u64], groups: &[u64]) -> Option<Heat> {
     let columns = *groups.iter().max()? as usize + 1;
     if groups.len() != held.len() || columns == 1 || columns > held.len() {

@@ -1,4 +1,5 @@
-//! Where in the network links were busy, and where they held packets back: routers by group, for each kind of links by its name.
+//! Places in the network where links were busy, and where they held packets back: routers by group,
+//! for each kind of links by its name.
 
 use super::figure::{Axis, Figure, Heat, Panel, Plot};
 use super::rows::port_time;
@@ -9,7 +10,7 @@ use weir_result::{ResultFile, TraceError};
 
 type Outcome<T> = Result<T, TraceError>;
 
-/// What a port did with its time.
+/// Uses of a port's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
     /// Flits were on its link.
@@ -36,7 +37,7 @@ impl Did {
     }
 }
 
-/// What the links of a kind are called: those to endpoints, or by the network's name for them.
+/// Name of the links of a kind: links to endpoints, or the network's name for them.
 fn links(kind: &str) -> String {
     match kind {
         TERMINAL => "links to endpoints".into(),
@@ -46,8 +47,8 @@ fn links(kind: &str) -> String {
     }
 }
 
-/// The share of their time that the ports of a kind did something, in the mean of each router: a column for each group, its routers upwards.
-/// None if no router has such a port.
+/// The share of their time that the ports of a kind did something, in the mean of each router: a
+/// column for each group, its routers upwards. None if no router has such a port.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -141,7 +142,8 @@ mod tests {
 
     #[test]
     fn every_router_is_in_the_column_of_its_group() {
-        // Routers 0 and 2 of group 0, 1 and 3 of group 1; router 3 has no such port, router 2 two of them.
+        // Routers 0 and 2 of group 0, 1 and 3 of group 1; router 3 has no such port, router 2 two
+        // of them.
         let sums = [(0.5, 1), (0.25, 1), (1.5, 2), (0.0, 0)];
         let heat = picture(&[0, 1, 0, 1], &sums, Did::Busy).expect("a picture");
         assert_eq!((heat.x_edges.len(), heat.y_edges.len()), (3, 3));

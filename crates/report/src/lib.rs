@@ -1,4 +1,4 @@
-//! What people see of a result.
+//! Presentation of a result.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

@@ -1,4 +1,5 @@
-//! The page: one HTML file that needs nothing else, and no network. Its only script sorts tables; without scripts they stay as they are.
+//! The page: one HTML file that needs nothing else, and no network. Its only script sorts tables;
+//! without scripts they stay as they are.
 
 use super::draw::{DrawError, Place, svg};
 use super::figure::Figure;
@@ -11,11 +12,11 @@ pub struct Page {
     pub title: String,
     /// Below it.
     pub lead: Vec<String>,
-    /// What has to be known before anything is believed: not complete, points that failed.
+    /// Facts that must be known before anything is believed: not complete, points that failed.
     pub warnings: Vec<String>,
     /// In this order.
     pub parts: Vec<Part>,
-    /// All of them, in a part of their own before those that come after it.
+    /// All figures, in a separate part before the parts that follow them.
     pub figures: Vec<Figure>,
 }
 
@@ -147,7 +148,8 @@ impl Page {
     }
 }
 
-/// The numbers of a figure inside the page, so that they come along where only the page is sent; not of those with very many.
+/// The numbers of a figure inside the page, so that they come along where only the page is sent;
+/// not of those with very many.
 fn numbers(figure: &Figure) -> String {
     const MOST: usize = 200_000;
     let csv = figure.data.csv();

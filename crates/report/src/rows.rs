@@ -20,7 +20,8 @@ pub struct OverTime {
 }
 
 impl OverTime {
-    /// Of more values than `most`: the means of so many equal spans of time, without those that are empty.
+    /// Means of `most` equal spans of time, without the empty ones, if there are more values than
+    /// `most`.
     pub fn means(self, most: usize) -> OverTime {
         let (first, last) = (self.time_ps.first(), self.time_ps.last());
         let (Some(&first), Some(&last)) = (first, last) else {
@@ -48,10 +49,11 @@ impl OverTime {
     }
 }
 
-/// A column over time, by its name with dots: `series.job.<name>.delivered_bytes`, `series.job.<name>.message_latency`
-/// (the mean of each bin), `series.class.<name>.ejected_flits`, `scheme.<record>.<column>`, `rates.<name>.<task>`. What is counted in a bin becomes
-/// what is counted in a second. `delivered_bytes_per_task`
-/// is that over the number of tasks. None if the result has no such column.
+/// A column over time, by its name with dots: `series.job.<name>.delivered_bytes`,
+/// `series.job.<name>.message_latency` (the mean of each bin), `series.class.<name>.ejected_flits`,
+/// `scheme.<record>.<column>`, `rates.<name>.<task>`. A count per bin becomes a count per second.
+/// `delivered_bytes_per_task` is that divided by the number of tasks. None if the result has no
+/// such column.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -170,8 +172,9 @@ impl From<RatesOverTime> for OverTime {
     }
 }
 
-/// The share of samples above each latency, of a histogram's occupied buckets (`lower_ps`, `count`): a step down at
-/// each bucket that holds any. The last sample is left out, since no share is above it.
+/// The share of samples above each latency, of a histogram's occupied buckets (`lower_ps`,
+/// `count`): a step down at each bucket that holds any. The last sample is left out, since no share
+/// is above it.
 pub fn above(lower_ps: &[u64], count: &[u64]) -> Vec<Point> {
     let all: u64 = count.iter().sum();
     let mut left = all;
@@ -183,8 +186,9 @@ pub fn above(lower_ps: &[u64], count: &[u64]) -> Vec<Point> {
     points
 }
 
-/// The histogram of a latency class, by its name with dots: `latency.message`, `latency.job.<name>.network`; lower
-/// edges of its buckets in ps, and their counts, what had not arrived with its age. None if the result has no such class.
+/// The histogram of a latency class, by its name with dots: `latency.message`,
+/// `latency.job.<name>.network`; lower edges of its buckets in ps, and their counts, what had not
+/// arrived with its age. None if the result has no such class.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -200,8 +204,9 @@ pub fn histogram(result: &ResultFile, name: &str) -> Outcome<Option<(Vec<u64>, V
     Ok(Some((lower, all(&count, &missing))))
 }
 
-/// Samples and missing ones, bucket by bucket, to be drawn. A missing one that is younger than any that has arrived counts with the
-/// least latency: it will hardly take less, and its age, down to a picosecond, would stretch the axis.
+/// Samples and missing ones, bucket by bucket, to be drawn. A missing one that is younger than any
+/// that has arrived counts with the least latency: it will hardly take less, and its age, down to a
+/// picosecond, would stretch the axis.
 pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
     let mut all: Vec<u64> = count.iter().zip(missing).map(|(a, b)| a + b).collect();
     if let Some(first) = count.iter().position(|&count| count > 0) {
@@ -212,7 +217,7 @@ pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
     all
 }
 
-/// How the ports of a kind (of the network's, `fabric`, `all`) spent their time: busy, idle and stalled, ps.
+/// Times of the ports of a kind (of the network's, `fabric`, `all`): busy, idle and stalled, ps.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -233,8 +238,9 @@ pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<[f64; 3]>> {
 /// Columns and rows of the picture of a table.
 const CELLS: [usize; 2] = [160, 100];
 
-/// What all routers held over time, with cells merged until there are few enough: each is the most that any of its
-/// routers held at any of its times. The text says what a cell is. None if it was not recorded.
+/// Contents of all routers over time, with cells merged until there are few enough. Each cell is
+/// the most that any of its routers held at any of its times. The text says what a cell is. None if
+/// it was not recorded.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -289,8 +295,8 @@ fn picture(all: &Occupancy) -> Option<(Heat, String)> {
     Some((heat, says))
 }
 
-/// The stalled share of the time of every port of a kind: routers from left to right, ports upwards. None if there is no
-/// such port.
+/// The stalled share of the time of every port of a kind: routers from left to right, ports
+/// upwards. None if there is no such port.
 ///
 /// # Errors
 /// If the file is damaged.

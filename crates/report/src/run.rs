@@ -8,7 +8,7 @@ use weir_result::{ResultFile, Stored, TraceError};
 
 type Outcome<T> = Result<T, TraceError>;
 
-/// The figures of a result; those that have nothing to show are left out.
+/// The figures of a result; figures without content are left out.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -44,7 +44,7 @@ pub(super) fn line_of(name: &str, rows: &OverTime) -> Series {
     }
 }
 
-/// Rows of a record are drawn as so many means.
+/// Number of means as which rows of a record are drawn.
 const MOST_MEANS: usize = 200;
 
 /// Columns over time as lines of one plot. `columns` are names for the legend and names of columns.
@@ -144,7 +144,7 @@ fn distribution(stored: &Stored) -> Figure {
     }
 }
 
-/// What a latency class is called beside others: its job, or all.
+/// Name of a latency class beside others: its job, or all.
 pub(super) fn name_of(class: &str) -> &str {
     class
         .strip_prefix("job.")
@@ -264,7 +264,7 @@ fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
     Ok((!figure.is_empty()).then_some(figure))
 }
 
-/// What the endpoints that were chosen received.
+/// Payload that the chosen endpoints received.
 fn received(result: &ResultFile) -> Outcome<Option<Figure>> {
     let mut all = Vec::new();
     for column in result.columns("data/series")? {
@@ -296,7 +296,8 @@ fn received(result: &ResultFile) -> Outcome<Option<Figure>> {
     Ok((!figure.is_empty()).then_some(figure))
 }
 
-/// A panel for each record of the scheme and each column of it that is an amount: times, as they were noted.
+/// A panel for each record of the scheme and each column of it that is an amount: times, as they
+/// were noted.
 fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
     let mut panels = Vec::new();
     for record in result.groups("data/scheme")? {

@@ -121,7 +121,8 @@ fn latency(ps: f64) -> String {
     if ps.is_finite() { time(ps) } else { "-".into() }
 }
 
-/// Mean, percentiles and maximum of all samples; lower bounds where they may be those of missing ones.
+/// Mean, percentiles and maximum of all samples; lower bounds where they may be those of missing
+/// ones.
 fn times(stats: &Stats) -> [String; 6] {
     if stats.all() == 0 {
         return std::array::from_fn(|_| "-".into());

@@ -9,19 +9,20 @@ use weir_result::{Digest, Job, Run, Shape, Stats, Summary};
 
 /// Widest line.
 const WIDTH: usize = 80;
-/// Where values start.
+/// Column where values start.
 const LABEL: usize = 12;
 /// Widest name of a latency class.
 const NAME: usize = 12;
 /// Widest name of a job.
 const JOB: usize = 18;
-/// What stands below the loads of jobs.
+/// Text below the loads of jobs.
 const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its receivers' links, while the job is on in the measured time)";
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///
-/// `topology` is one line that says what was simulated (`weir_network::topology::Topology::describe`); empty for none.
-/// `digest` comes from [`weir_result::Data::digest`] or from a file.
+/// `topology` is one line that says what was simulated
+/// (`weir_network::topology::Topology::describe`); empty for none. `digest` comes from
+/// [`weir_result::Data::digest`] or from a file.
 /// `experiment` is the resolved experiment.
 pub fn table(topology: &str, experiment: &str, digest: &Digest, run: &Run) -> String {
     let mut lines = Vec::new();
@@ -95,7 +96,7 @@ fn totals(lines: &mut Vec<String>, summary: &Summary) {
     );
 }
 
-/// How often the congestion-control scheme acted: its counters but for the packets that were sent.
+/// Actions of the congestion-control scheme: its counters except those of sent packets.
 fn scheme(lines: &mut Vec<String>, digest: &Digest) {
     let (name, counters) = &digest.scheme;
     let acts = counters
@@ -112,7 +113,7 @@ fn scheme(lines: &mut Vec<String>, digest: &Digest) {
     }
 }
 
-/// What the buffers of routers cost.
+/// Cost of the routers' buffers.
 fn cost(lines: &mut Vec<String>, digest: &Digest) {
     if let Some(cost) = &digest.cost {
         let text = format!(
@@ -126,8 +127,8 @@ fn cost(lines: &mut Vec<String>, digest: &Digest) {
     }
 }
 
-/// A unit in which the largest of some times still has at most five digits before the point: its name and length in
-/// ps. One unit for a whole table makes its numbers comparable.
+/// A unit in which the largest of some times still has at most five digits before the point: its
+/// name and length in ps. One unit for a whole table makes its numbers comparable.
 fn common_unit(largest_ps: u64) -> (&'static str, f64) {
     match largest_ps {
         0..100_000_000 => ("ns", 1e3),
@@ -145,7 +146,7 @@ fn in_unit(ps: f64, unit_ps: f64) -> String {
     }
 }
 
-/// A number of all samples: a lower bound if it depends on those that are missing.
+/// A number of all samples: a lower bound if it depends on the missing ones.
 fn of_all(stats: &Stats, number: fn(&Shape) -> f64, unit_ps: f64) -> String {
     let (ps, known) = stats.known(number);
     let text = in_unit(ps, unit_ps);
@@ -203,7 +204,7 @@ fn latencies(lines: &mut Vec<String>, digest: &Digest) {
     }
 }
 
-/// What ">=" in the table of latencies is about.
+/// Explanation of ">=" in the table of latencies.
 fn missing(lines: &mut Vec<String>, digest: &Digest) {
     let parts = [("message", "messages"), ("network", "packets")].map(|(class, what)| {
         let stats = digest.class(class).filter(|stats| stats.missing > 0)?;
@@ -223,10 +224,10 @@ fn missing(lines: &mut Vec<String>, digest: &Digest) {
     }
 }
 
-/// So many phases are shown.
+/// Number of phases that are shown.
 const PHASES: usize = 8;
 
-/// How long each phase took, beside the least that it could for the ways that its flows took.
+/// Time of each phase, beside the least that it could take for the paths that its flows took.
 fn phases(lines: &mut Vec<String>, digest: &Digest) {
     let phases = &digest.phases;
     if !phases.job.is_empty() {
@@ -258,7 +259,7 @@ fn phases(lines: &mut Vec<String>, digest: &Digest) {
     }
 }
 
-/// So many notes are shown.
+/// Number of notes that are shown.
 const NOTES: usize = 8;
 
 fn notes(lines: &mut Vec<String>, digest: &Digest) {
@@ -329,10 +330,11 @@ pub(super) fn bound(job: &Job, time: String) -> String {
     }
 }
 
-/// So many applications are shown.
+/// Number of applications that are shown.
 const APPLICATIONS: usize = 8;
 
-/// How long applications communicated: the largest time of their tasks. It has a line of its own, for the table of jobs has no room.
+/// Communication time of applications: the largest of their tasks. It has a separate line because
+/// the table of jobs has no room.
 fn communication(lines: &mut Vec<String>, digest: &Digest, applications: &[String]) {
     let jobs = digest.jobs.iter();
     let jobs: Vec<String> = jobs

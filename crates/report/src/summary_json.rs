@@ -14,11 +14,11 @@ fn scheme_json(digest: &Digest) -> Value {
     Value::Object(all)
 }
 
-/// The summary as one JSON object: `summary`, `jobs`, `latency` the counters of `scheme` and, if asked for, `cost` as under `/data`, `notes` as a
-/// list, and `complete`.
+/// The summary as one JSON object: `summary`, `jobs`, `latency` the counters of `scheme` and, if
+/// asked for, `cost` as under `/data`, `notes` as a list, and `complete`.
 ///
-/// It is made of bit-identical values only, so it is the same for any number of ranks. A number that does not exist
-/// (the mean of no samples), or that has no bound, is null.
+/// It is made of bit-identical values only, so it is the same for any number of ranks. A number
+/// that does not exist (the mean of no samples), or that has no bound, is null.
 pub fn json(digest: &Digest, run: &Run) -> Value {
     let latency = digest.latency.iter();
     let jobs = digest.jobs.iter();
@@ -40,7 +40,7 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
 const PROTOCOL: [&str; 2] = ["protocol_messages_generated", "protocol_messages_received"];
 const ENDS: [&str; 3] = ["over", "finish_at_least_ps", "communication_at_least_ps"];
 
-/// The attributes of a group. Of `moved`, keys stand behind the one that they belong to, which is
+/// The attributes of a group. For `moved`, keys stand behind the one that they belong to, which is
 /// not their order in the file.
 fn object(group: &impl Attributes, moved: &[(&str, &[&str])]) -> Value {
     let mut pairs: Vec<_> = group.pairs().collect();
@@ -139,7 +139,7 @@ mod tests {
             (&json!(2_000), &json!(500))
         );
         assert_eq!(message["missing_share"], 0.2);
-        // Of all 2,500, with those that are missing at 2.25 us: the median is theirs.
+        // Over all 2,500, with the missing ones at 2.25 us: the median is one of the missing.
         let bound = message["p50_at_least_ps"].as_f64().expect("a number");
         assert!((2_200_000.0..=2_250_000.0).contains(&bound), "{bound}");
         assert!(message["p99_at_most_ps"].is_null());

@@ -37,9 +37,9 @@ pub enum WriteError {
     },
 }
 
-/// Writes `page` into `dir`: `report.html` and `figures/ID.svg`, `.png`, `.csv`. Those of an earlier report are
-/// replaced, one file at a time; the page comes last, so that it never names a figure that is not there. Gives the
-/// path of the page.
+/// Writes `page` into `dir`: `report.html` and `figures/ID.svg`, `.png`, `.csv`. Those of an
+/// earlier report are replaced, one file at a time; the page comes last, so that it never names a
+/// figure that is not there. Gives the path of the page.
 ///
 /// # Errors
 /// If a figure cannot be drawn or a file cannot be written.

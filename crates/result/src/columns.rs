@@ -14,7 +14,8 @@ use super::schema::{Header, PORT_KINDS};
 /// More rows than any column has that is read at once: 16 GiB of them.
 pub(super) const MOST_ROWS: usize = 1 << 31;
 
-/// An open result. What is not in it is None: opt-in groups, columns of a job or a scheme that this run did not have.
+/// An open result. Absent content is None: opt-in groups, columns of a job or a scheme that this
+/// run did not have.
 pub struct ResultFile {
     path: PathBuf,
     file: File,
@@ -65,7 +66,8 @@ impl ResultFile {
         self.rows(group, name)
     }
 
-    /// Columns of whole numbers of a group such as `data/ports`, with equally many rows. None if it lacks one of them.
+    /// Columns of whole numbers of a group such as `data/ports`, with equally many rows. None if it
+    /// lacks one of them.
     ///
     /// # Errors
     /// If the file is damaged, also if one is longer than another.
@@ -88,8 +90,8 @@ impl ResultFile {
         }
     }
 
-    /// A column of `/data/series`. `endpoint.0-30.delivered_bytes` is the sum of those of endpoints 0 to 30. None if there is
-    /// no such column, or one of them is not there.
+    /// A column of `/data/series`. `endpoint.0-30.delivered_bytes` is the sum of those of endpoints
+    /// 0 to 30. None if there is no such column, or one of them is not there.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -115,7 +117,7 @@ impl ResultFile {
         Ok(sum)
     }
 
-    /// What all routers held at chosen times. None if it was not recorded.
+    /// Content of all routers at chosen times. None if it was not recorded.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -168,7 +170,7 @@ impl ResultFile {
         self.rows(group, name)
     }
 
-    /// A column of whole numbers that may be negative, of so many rows; it has to be there.
+    /// A column of `rows` whole numbers that may be negative; it must exist.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -279,8 +281,8 @@ impl ResultFile {
     }
 }
 
-/// The endpoints of `endpoint.0-30.delivered_bytes` (or `endpoint.31.delivered_bytes`), and the column of each. None if it
-/// is not of endpoints.
+/// The endpoints of `endpoint.0-30.delivered_bytes` (or `endpoint.31.delivered_bytes`), and the
+/// column of each. None if it is not of endpoints.
 pub fn endpoints_of(column: &str) -> Option<(std::ops::RangeInclusive<u32>, &str)> {
     let (which, rest) = column.strip_prefix("endpoint.")?.split_once('.')?;
     let (first, last) = which.split_once('-').unwrap_or((which, which));

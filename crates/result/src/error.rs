@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::hdf::Failure;
 use super::seal::Unsealed;
 
-/// What can go wrong with a result file. All of it is fatal for the file, none of it for the run's numbers.
+/// Errors of a result file. All of them are fatal for the file, none for the run's numbers.
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// The file could not be written: no space, no permission, no such directory.
@@ -33,7 +33,7 @@ pub enum TraceError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// The part that does not fit.
         what: String,
     },
     /// A file that weir did not write, or a result that lacks something.
@@ -41,7 +41,7 @@ pub enum TraceError {
     NotAResult {
         /// The file.
         path: PathBuf,
-        /// What is missing or has the wrong type.
+        /// The part that is missing or has the wrong type.
         what: String,
     },
     /// A result written with another version of the schema.
@@ -69,7 +69,8 @@ pub enum TraceError {
         /// The name.
         name: String,
     },
-    /// Columns of one group that differ in length: a mistake in the program that assembled the result.
+    /// Columns of one group that differ in length: a mistake in the program that assembled the
+    /// result.
     #[error("{group}/{column} has {rows} rows where {expected} belong")]
     Uneven {
         /// The group.
@@ -90,7 +91,8 @@ pub fn first_missing(path: &Path) -> Option<&Path> {
     above.find(|one| !one.as_os_str().is_empty() && !one.exists())
 }
 
-/// Why a file cannot be read or written: that a directory on the way to it is gone, which says more than that there is no file.
+/// Why a file cannot be read or written: that a directory on the way to it is gone, which says more
+/// than that there is no file.
 fn cause_at(path: &Path, cause: impl ToString) -> String {
     match first_missing(path) {
         Some(missing) => format!("there is no directory {}", missing.display()),

@@ -33,7 +33,7 @@ enum Values {
 }
 
 impl Frame {
-    /// A table of so many rows.
+    /// A table of `rows` rows.
     pub fn new(rows: usize) -> Frame {
         Frame {
             rows,
@@ -88,7 +88,7 @@ impl Frame {
     }
 }
 
-/// Writes a table, in the place of what is there.
+/// Writes a table, replacing any existing file.
 ///
 /// # Errors
 /// If it cannot be written.

@@ -39,8 +39,8 @@ impl From<hdf5::Error> for Failure {
 
 /// The cause of a failure in words.
 ///
-/// HDF5 hides the operating system's reason inside its message (`error message = 'No space left on device'`); where
-/// there is one it says it all.
+/// HDF5 hides the operating system's reason inside its message
+/// (`error message = 'No space left on device'`); where there is one it says it all.
 pub(super) fn cause(error: &hdf5::Error) -> String {
     let Some(stack) = error.stack() else {
         return error.to_string();
@@ -192,7 +192,8 @@ fn fixed<const N: usize>(texts: &[&str]) -> Outcome<Vec<FixedAscii<N>>> {
 
 /// Writes a dataset of any shape.
 ///
-/// It is flushed here: HDF5 would otherwise write it when the handle is dropped, where a full disk goes unnoticed.
+/// It is flushed here: HDF5 would otherwise write it when the handle is dropped, where a full disk
+/// goes unnoticed.
 pub(super) fn put_dataset<T: H5Type>(
     at: &Group,
     name: &str,
@@ -362,8 +363,9 @@ fn get_values(at: &Group, column: &Column, most: usize) -> Outcome<Values<'stati
 /// Groups are nested this deep at most; a file with a circle of links is foreign.
 pub(super) const DEEPEST: usize = 8;
 
-/// Refuses a file whose content is partly elsewhere, where the checksum does not reach: in other files (external links,
-/// external storage) or behind other names (soft links, virtual datasets). weir writes none of these.
+/// Refuses a file whose content is partly elsewhere, where the checksum does not reach: in other
+/// files (external links, external storage) or behind other names (soft links, virtual datasets).
+/// weir writes none of these.
 pub(super) fn check_self_contained(at: &Group, levels: usize) -> Outcome<()> {
     let parent = at.name();
     let path = |name: &str| format!("{}/{name}", parent.trim_end_matches('/'));

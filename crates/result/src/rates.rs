@@ -11,11 +11,11 @@ use weir_model::table::Table;
 /// Whose rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// Of all that were chosen.
+    /// Rates of all that were chosen.
     All,
-    /// Of an endpoint.
+    /// Rates of an endpoint.
     Endpoint(u32),
-    /// Of a task of a job.
+    /// Rates of a task of a job.
     Task(String, u32),
 }
 
@@ -72,8 +72,8 @@ impl ResultFile {
         Ok((!share.is_empty()).then_some(RatesOverTime { time_ps, share }))
     }
 
-    /// All rates that were recorded, in the order in which they were chosen, with what to call whose they are: `storm.0`,
-    /// `17`. Empty if there are none.
+    /// All rates that were recorded, in the order in which they were chosen, with what to call
+    /// whose they are: `storm.0`, `17`. Empty if there are none.
     ///
     /// # Errors
     /// If the file is damaged.

@@ -31,7 +31,8 @@ pub struct Entry {
     pub shape: Vec<usize>,
 }
 
-/// What [`read`] takes from a result: everything but the rows of jobs, ports, series and the opt-in groups.
+/// Content that [`read`] takes from a result: everything but the rows of jobs, ports, series and
+/// the opt-in groups.
 #[derive(Clone, Debug)]
 pub struct Stored {
     /// The attributes of `/`.
@@ -51,9 +52,9 @@ pub struct Stored {
 /// Reads a result: its attributes and histograms, and what else it holds.
 ///
 /// # Errors
-/// [`TraceError::Read`] if the file cannot be opened; [`TraceError::NotAResult`] if it is of another kind;
-/// [`TraceError::Schema`] if it is a result of another schema version; [`TraceError::Damaged`] if it is not, to the last
-/// bit, what was written.
+/// [`TraceError::Read`] if the file cannot be opened; [`TraceError::NotAResult`] if it is of
+/// another kind; [`TraceError::Schema`] if it is a result of another schema version;
+/// [`TraceError::Damaged`] if it is not, to the last bit, what was written.
 pub fn read(path: &Path) -> Result<Stored, TraceError> {
     let (file, header) = open_result(path)?;
     stored(&file, header).map_err(|failure| TraceError::while_reading(path, failure))
@@ -86,8 +87,8 @@ pub(super) fn open_result(path: &Path) -> Result<(File, Header), TraceError> {
     Ok((file, header))
 }
 
-/// Opens a plain file. Anything else might have a reader wait for ever, and the operating system names the reason for a
-/// path that cannot be read, which HDF5 hides.
+/// Opens a plain file. Anything else might have a reader wait for ever, and the operating system
+/// names the reason for a path that cannot be read, which HDF5 hides.
 fn open_plain(path: &Path) -> Result<std::fs::File, TraceError> {
     let failed = |error: std::io::Error| TraceError::read(path, error);
     let plain = |metadata: std::fs::Metadata| match metadata.is_file() {
@@ -148,7 +149,7 @@ fn counters(at: &Group) -> Outcome<Vec<(String, u64)>> {
     Ok(all)
 }
 
-/// `/data/cost`, if it is there.
+/// `/data/cost`, if the result has it.
 fn read_cost(data: &Group) -> Outcome<Option<Cost>> {
     let there = data.link_exists("cost");
     there

@@ -1,4 +1,5 @@
-//! What a run measured, merged over all domains and ready to be written: the content of `/data` and `/run`.
+//! Measurements of a run, merged over all domains and ready to be written: the content of `/data`
+//! and `/run`.
 
 use super::attribution::table::Attribution;
 use super::schema::{Cost, Flows, JobSeries, JobTasks, JobTotals, Phases, Ports, Rates, Routers};
@@ -50,12 +51,13 @@ pub struct Data {
     pub notes: Vec<Note>,
 }
 
-/// One latency class: what was sampled, and what was not because it had not arrived when the run ended.
+/// One latency class: what was sampled, and what was not because it had not arrived when the run
+/// ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     /// Latencies of what arrived.
     pub arrived: Histogram,
-    /// Of what had not: how old it was at the end at least, and so its latency.
+    /// Ages at the end of what had not arrived, which are lower bounds of the latencies.
     pub missing: Histogram,
 }
 
@@ -79,7 +81,7 @@ impl Latency {
 /// Something remarkable that a run shows, which its other numbers may hide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note {
-    /// What kind of thing it is, for programs.
+    /// Kind of note, for programs.
     pub kind: String,
     /// The job that it is about; None: the whole run.
     pub job: Option<String>,
@@ -130,14 +132,15 @@ pub struct Series {
     pub jobs: Vec<(String, JobSeries)>,
     /// One per traffic class: name and ejected flits per bin.
     pub ejected_flits: Vec<(String, Vec<u64>)>,
-    /// One per endpoint of which it is recorded, ascending: its number and the payload delivered to it per bin, bytes.
+    /// One per endpoint of which it is recorded, ascending: its number and the payload delivered to
+    /// it per bin, bytes.
     pub received: Vec<(u32, Vec<u64>)>,
 }
 
 /// `/data/occupancy`: what all routers held at chosen times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Occupancy {
-    /// When, ps.
+    /// Times, ps.
     pub time_ps: Vec<Time>,
     /// Number of routers: the length of a row.
     pub routers: usize,
@@ -163,7 +166,7 @@ pub struct Scheme {
 pub struct SchemeRecord {
     /// Its name.
     pub name: String,
-    /// What a row is.
+    /// Meaning of a row.
     pub about: String,
     /// All of equal length. The first is the time.
     pub columns: Vec<SchemeColumn>,
@@ -176,7 +179,7 @@ pub struct SchemeColumn {
     pub name: String,
     /// Its unit.
     pub unit: String,
-    /// What it says.
+    /// Meaning of the value.
     pub about: String,
     /// Row by row.
     pub values: Vec<u64>,

@@ -287,7 +287,7 @@ pub fn data() -> Data {
     }
 }
 
-/// How the sample went.
+/// The run of the sample.
 pub fn run() -> Run {
     Run {
         wall_seconds: 2.5,

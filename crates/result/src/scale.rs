@@ -1,5 +1,6 @@
-//! Dimension scales: which column says what a row is, as the HDF5 library's high-level part writes it ("HDF5 Dimension
-//! Scale Specification", 2005), so that h5py, xarray and netCDF find the axes of columns.
+//! Dimension scales: which column says what a row is, as the HDF5 library's high-level part writes
+//! it ("HDF5 Dimension Scale Specification", 2005), so that h5py, xarray and netCDF find the axes
+//! of columns.
 #![allow(unsafe_code)]
 
 use hdf5::types::VarLenArray;
@@ -70,11 +71,12 @@ pub(super) fn put_scales(at: &Group, datasets: &[(&str, &[&str])]) -> Outcome<()
     Ok(())
 }
 
-/// Writes a text that ends with a NUL, as the specification wants it; the hdf5 crate has no such type.
+/// Writes a text that ends with a NUL, as the specification wants it; the hdf5 crate has no such
+/// type.
 fn put_terminated(at: &Location, name: &std::ffi::CStr, value: &std::ffi::CStr) -> Outcome<()> {
     let bytes = value.to_bytes_with_nul();
-    // SAFETY: the identifiers are those that the calls before have given, the size is that of what is written, and the
-    // library's lock is held.
+    // SAFETY: the identifiers come from the calls before, the size is that of the data written, and
+    // the library's lock is held.
     let written = hdf5::sync::sync(|| unsafe {
         let kind = H5Tcopy(*H5T_C_S1);
         let space = H5Screate(H5S_class_t::H5S_SCALAR);

@@ -1,4 +1,5 @@
-//! The schema of `result.h5`, version 3: every group, attribute and column with its unit and meaning.
+//! The schema of `result.h5`, version 3: every group, attribute and column with its unit and
+//! meaning.
 //!
 //! Each number and column is declared once, here or (if domains count it) in
 //! [`weir_model::table`]. The writer, the reader and the JSON summary loop over the declarations,
@@ -15,7 +16,8 @@ pub use rows::*;
 use weir_model::table::NumberKind;
 pub use weir_model::table::{Attribute, Column};
 
-/// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute `schema_version`.
+/// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute
+/// `schema_version`.
 pub const VERSION: u64 = 3;
 
 /// The name of the file inside an output directory.
@@ -27,9 +29,9 @@ pub const CHUNK_ROWS: usize = 64 * 1024;
 /// A group with its attributes and columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
-    /// Where it is.
+    /// Its path.
     pub path: &'static str,
-    /// What it holds.
+    /// Its content.
     pub about: &'static str,
     /// Its attributes, in parts.
     pub attributes: &'static [&'static [Attribute]],
@@ -64,8 +66,8 @@ const fn column(
     }
 }
 
-/// Texts on `/data/notes/<number>`; `job` is absent of what is about the whole run, and the note's numbers stand beside
-/// them.
+/// Texts on `/data/notes/<number>`; `job` is absent of what is about the whole run, and the note's
+/// numbers stand beside them.
 pub const NOTE_TEXTS: [Attribute; 3] = [
     attribute(
         "kind",
@@ -87,13 +89,13 @@ pub const LOAD_DEFINITION: Attribute = attribute(
     "what offered_load and accepted_load of this group are, in words",
 );
 
-/// What the loads of a run are.
+/// Definition of the loads of a run.
 pub const SUMMARY_LOAD_TEXT: &str = "offered_load: payload of the messages generated in the measurement window; \
     accepted_load: payload that came in at endpoints in the measurement window, of a packet that comes in across its \
     beginning or end the share that came within it; both as a fraction of endpoints x endpoint_bandwidth x \
     (measured_to_ps - measured_from_ps)";
 
-/// What the loads of a job are.
+/// Definition of the loads of a job.
 pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated while the job is on within the \
     measurement window, as a fraction of senders x endpoint_bandwidth x (on_to_ps - on_from_ps); accepted_load: payload \
     that came in at endpoints in the same time, of a packet that comes in across its beginning or end the share that \
@@ -111,7 +113,7 @@ pub const LATENCY_CLASSES: [&str; 5] = [
 /// The class of the times of a job's iterations: the last one, of applications alone.
 pub const ITERATION: &str = "iteration";
 
-/// What the name of a class of what arrived in the measurement window ends with.
+/// Suffix of the names of classes of samples that arrived in the measurement window.
 pub const BY_ARRIVAL: &str = "_by_arrival";
 
 /// A list on `/data/ports`.

@@ -1,8 +1,9 @@
-//! The first 512 bytes of every HDF5 file that weir writes: what it is, and a checksum of all that follows.
+//! The first 512 bytes of every HDF5 file that weir writes: what it is, and a checksum of all that
+//! follows.
 //!
-//! The HDF5 library trusts what it reads. A flipped bit can end any program that uses it, or have it search for ever; so no
-//! file is given to it that is not, to the last byte, what was written. To HDF5 these bytes are a "user block", which every
-//! program that reads HDF5 passes over.
+//! The HDF5 library trusts what it reads. A flipped bit can end any program that uses it, or have
+//! it search for ever; so no file is given to it that is not, to the last byte, what was written.
+//! To HDF5 these bytes are a "user block", which every program that reads HDF5 passes over.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,7 +15,7 @@ use super::schema;
 /// Length of the block: the shortest user block that HDF5 knows.
 pub(super) const BLOCK: usize = 512;
 
-/// How an HDF5 file without a user block begins.
+/// First bytes of an HDF5 file without a user block.
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// For whoever looks at the file as text.
@@ -24,7 +25,7 @@ follows the block: tail -c +513 FILE | xxh128sum";
 /// Read at a time, in bytes.
 const PIECE: usize = 1 << 20;
 
-/// What a file is for.
+/// Purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `result.h5`.
@@ -64,7 +65,7 @@ impl From<io::Error> for Unsealed {
     }
 }
 
-/// What the block says.
+/// Content of the block.
 #[derive(Debug, PartialEq, Eq)]
 struct Seal {
     kind: Kind,
@@ -120,8 +121,8 @@ pub(super) fn seal(file: &mut File, kind: Kind) -> io::Result<()> {
     file.write_all(&seal.block())
 }
 
-/// That this file is of this kind, of the version that this weir reads, and as it was written. Gives the version of weir
-/// that did.
+/// That this file is of this kind, of the version that this weir reads, and as it was written.
+/// Gives the version of weir that did.
 pub(super) fn verify(file: &mut File, kind: Kind) -> Result<String, Unsealed> {
     let mut block = Vec::with_capacity(BLOCK);
     file.seek(SeekFrom::Start(0))?;

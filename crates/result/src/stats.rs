@@ -1,24 +1,27 @@
-//! What a reader wants to know first: totals, latency percentiles, a line per job. The same from a run that has just
-//! ended and from a file.
+//! Summary of a run: totals, latency percentiles, a line per job.
+//! It is the same for a run that has just ended and for a file.
 
 use super::results::{Data, Job, Latency, Note};
 use super::schema::{Cost, LatencyNumbers, Phases, Run};
 use weir_model::table::Summary;
 use weir_model::{Histogram, Time};
 
-/// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the maxima are 0.
+/// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the
+/// maxima are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Number of samples: of what arrived.
     pub samples: u64,
     /// Samples that are missing: of what had not arrived when the run ended.
     pub missing: u64,
-    /// Of what arrived.
+    /// Shape of the samples that arrived.
     pub arrived: Shape,
-    /// Of all: no number can be smaller, whatever becomes of what is missing. That counts with its age at the end.
+    /// Lower bounds over all samples, whatever becomes of the missing ones. Missing samples count
+    /// with their age at the end.
     pub at_least: Shape,
-    /// Of all: no number can be larger, whatever becomes of what is missing. Infinite ([`Time::MAX`] for the maximum) where
-    /// there is no such bound. A number is known, to within a bucket of the histogram, where both bounds are the same.
+    /// Upper bounds over all samples, whatever becomes of the missing ones. Infinite ([`Time::MAX`]
+    /// for the maximum) if there is no such bound. A number is known, to within a bucket of the
+    /// histogram, if both bounds are the same.
     pub at_most: Shape,
 }
 
@@ -111,7 +114,7 @@ impl Stats {
         }
     }
 
-    /// Samples, and those that are missing.
+    /// All samples, the missing ones included.
     pub fn all(&self) -> u64 {
         self.samples + self.missing
     }
@@ -131,7 +134,7 @@ impl Stats {
 
 impl From<LatencyNumbers> for Stats {
     fn from(file: LatencyNumbers) -> Stats {
-        // Of mean and maximum there is no upper bound if anything is missing.
+        // Mean and maximum have no upper bound if anything is missing.
         let (mean, max) = match file.missing {
             0 => (file.mean_ps, file.max_ps),
             _ => (f64::INFINITY, Time::MAX),
@@ -167,8 +170,9 @@ impl From<LatencyNumbers> for Stats {
     }
 }
 
-/// Between what a quantile of all samples lies: if the missing ones are as small as they can be, and if they are larger than
-/// everything. Where that makes no difference to its bucket, it is interpolated as usual.
+/// Bounds of a quantile of all samples: if the missing ones are as small as they can be, and if
+/// they are larger than everything. If both fall into the same bucket, the quantile is interpolated
+/// as usual.
 fn bounds(all: &Histogram, arrived: &Histogram, q: f64) -> [f64; 2] {
     let rank = (q * all.samples() as f64).ceil().max(1.0);
     let least = bucket(all, rank).unwrap_or(0);
@@ -182,7 +186,8 @@ fn bounds(all: &Histogram, arrived: &Histogram, q: f64) -> [f64; 2] {
     }
 }
 
-/// The lower edge of the bucket in which the sample of a rank is, counted from 1; None if there are fewer.
+/// The lower edge of the bucket in which the sample of a rank is, counted from 1; None if there are
+/// fewer.
 fn bucket(histogram: &Histogram, rank: f64) -> Option<Time> {
     let mut seen = 0;
     let mut rows = histogram.rows();
@@ -206,9 +211,9 @@ pub struct Digest {
     pub scheme: (String, Vec<(String, u64)>),
     /// Phases, if they were recorded.
     pub phases: Phases,
-    /// What is remarkable about the run.
+    /// Remarkable facts about the run.
     pub notes: Vec<Note>,
-    /// What the buffers of routers cost, if the experiment says what memory costs.
+    /// Cost of the routers' buffers, if the experiment gives the cost of memory.
     pub cost: Option<Cost>,
 }
 
@@ -284,7 +289,7 @@ mod tests {
         let stats = stats(&[10, 20, 30, 40], &[25, 50, 50, 50, 50, 50]);
         assert_eq!((stats.samples, stats.missing), (4, 6));
         assert_eq!(stats.missing_share(), 0.6);
-        // What arrived alone looks fine.
+        // The samples that arrived look fine by themselves.
         assert_eq!((stats.arrived.p50_ps, stats.arrived.max_ps), (20.0, 40));
         let least = stats.at_least;
         assert_eq!((least.p50_ps, least.p90_ps, least.max_ps), (40.0, 50.0, 50));

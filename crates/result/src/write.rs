@@ -24,14 +24,17 @@ use weir_model::{KindName, program};
 
 /// Writes `result.h5`.
 ///
-/// The file appears under `path` only when it is whole: until then it is a [`Partial`] in the same directory, which is
-/// removed if anything fails. A run that was stopped early ([`Run::stopped`]) is written too, with `complete = 0`.
+/// The file appears under `path` only when it is whole: until then it is a [`Partial`] in the same
+/// directory, which is removed if anything fails. A run that was stopped early ([`Run::stopped`])
+/// is written too, with `complete = 0`.
 ///
-/// `experiment_toml` is the resolved experiment. Equal arguments but for `run` give equal bits under `/data`.
+/// `experiment_toml` is the resolved experiment. Equal arguments but for `run` give equal bits
+/// under `/data`.
 ///
 /// # Errors
-/// [`TraceError::Write`] with the cause (no space, no permission …), [`TraceError::Name`] for a job, class or
-/// counter that cannot be a name in the file, [`TraceError::Uneven`] for columns that do not fit together.
+/// [`TraceError::Write`] with the cause (no space, no permission …), [`TraceError::Name`] for a
+/// job, class or counter that cannot be a name in the file, [`TraceError::Uneven`] for columns that
+/// do not fit together.
 pub fn write(
     path: &Path,
     data: &Data,

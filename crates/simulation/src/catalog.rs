@@ -68,7 +68,8 @@ pub fn catalog() -> Catalog {
 }
 
 impl Experiment {
-    /// Reads, completes and checks an experiment file. `sets` are the values of `--set`: `key.path=value`.
+    /// Reads, completes and checks an experiment file. `sets` are the values of `--set`:
+    /// `key.path=value`.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file, line, value and remedy.

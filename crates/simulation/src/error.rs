@@ -11,7 +11,7 @@ pub enum RunError {
     /// Packets are in flight and can never move again.
     #[error("the network is deadlocked at {simulated_ps} ps: {deadlock}")]
     Deadlocked {
-        /// When it was noticed.
+        /// Simulated time when it was noticed.
         simulated_ps: u64,
         /// The cycle.
         deadlock: Deadlock,
@@ -24,7 +24,7 @@ pub enum RunError {
         if *tasks > waiting.len() as u64 { "; …" } else { "" }
     )]
     Hung {
-        /// When it was noticed.
+        /// Simulated time when it was noticed.
         simulated_ps: u64,
         /// The workload's name.
         job: String,
@@ -39,7 +39,7 @@ pub enum RunError {
          this is a defect of weir, please report it with the experiment file"
     )]
     Stuck {
-        /// When it was noticed.
+        /// Simulated time when it was noticed.
         simulated_ps: u64,
         /// Packets in flight.
         in_flight: u64,
@@ -74,7 +74,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Of a run that was halted; `own` is what its observer says.
+    /// The error of a run that was halted; `own` is the error of its observer.
     pub(crate) fn of(halt: Halt, own: Option<RunError>) -> RunError {
         match (own, halt) {
             (Some(error), _) => error,
@@ -84,7 +84,8 @@ impl RunError {
         }
     }
 
-    /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything else.
+    /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything
+    /// else.
     pub fn exit_code(&self) -> u8 {
         match self {
             RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,

@@ -1,4 +1,4 @@
-//! What the machine says about this process.
+//! Facts about this process from the operating system.
 
 use std::time::{Duration, Instant};
 

@@ -1,24 +1,26 @@
-//! What is remarkable about a run that its other numbers may hide: a job that came to a standstill, latencies of a few that
-//! arrived out of many, packets that are dropped and not delivered. Plain data, made from the result.
+//! Notes about remarkable facts of a run that its other numbers may hide.
+//! Examples are a job that came to a standstill, latencies of a few that arrived out of many, and
+//! packets that are dropped and not delivered. They are plain data, made from the result.
 
 use crate::config::{Experiment, WorkloadConfig};
 use weir_congestion::{Act, Acts};
 use weir_result::{Data, Job, JobSeries, Latency, Note, Stats};
 use weir_workload::tasks::Mpi;
 
-/// A job came to a standstill if it delivered less than one part in so many of what its endpoints' links carry …
+/// A job came to a standstill if it delivered less than one part in this number of the capacity of
+/// its endpoints' links …
 const STANDSTILL_LOAD: u128 = 100;
-/// … and more than so many messages were missing for each one that it received.
+/// … and more than this number of messages were missing for each one that it received.
 const STANDSTILL_MESSAGES: u64 = 100;
-/// Samples are noted if more than one in so many is missing …
+/// Samples are noted if more than one in this number is missing …
 const MISSING_SHARE: u64 = 10;
-/// … and at least so many are.
+/// … and at least this number are.
 const MISSING_LEAST: u64 = 10;
-/// Drops are noted if there are more than so many for each data packet that is delivered.
+/// Drops are noted if there are more than this number for each data packet that is delivered.
 const DROPS: u64 = 10;
 
-/// Everything remarkable about a result, job by job, then about the whole run. `awaited`: the applications that are not in
-/// the background.
+/// Everything remarkable about a result, job by job, then about the whole run. `awaited`: the
+/// applications that are not in the background.
 pub fn notes(data: &Data, awaited: &[&str]) -> Vec<Note> {
     let mut notes = Vec::new();
     for (job, (_, series)) in data.jobs.iter().zip(&data.series.jobs) {
@@ -33,7 +35,8 @@ pub fn notes(data: &Data, awaited: &[&str]) -> Vec<Note> {
     notes
 }
 
-/// Of each application that replays a trace: what the trace holds, and what of it is simulated.
+/// Notes on each application that replays a trace: the content of the trace, and the part of it
+/// that is simulated.
 pub fn traces(experiment: &Experiment) -> Vec<Note> {
     let enabled = experiment.workloads.iter().filter(|one| one.enabled);
     let note = |workload: &WorkloadConfig| {
@@ -44,7 +47,7 @@ pub fn traces(experiment: &Experiment) -> Vec<Note> {
             workload.name, trace.name, trace.coverage
         );
         let mut numbers = trace.coverage.numbers();
-        // What is wrong with it was said when the job was made.
+        // Errors in it were reported when the job was made.
         let mpi: Mpi = job.mpi.parse().unwrap_or_default();
         let used = trace.algorithms(&mpi.algorithms());
         for (one, at) in used.iter().zip(0..) {
@@ -80,8 +83,9 @@ fn note(kind: &str, job: Option<&Job>, text: String, numbers: &[(&str, u64)]) ->
     }
 }
 
-/// The job received next to nothing in the second half of its measurement window while messages from the first half were
-/// waiting. The half begins with the bin of the time series that its first moment is in.
+/// The job received next to nothing in the second half of its measurement window while messages
+/// from the first half were waiting. The half begins with the bin of the time series that its first
+/// moment is in.
 fn standstill(data: &Data, job: &Job, series: &JobSeries, messages: &Latency) -> Option<Note> {
     let (summary, bin) = (&data.summary, data.series.bin_ps);
     let (from, to) = (job.totals.on_from_ps, summary.measured_to_ps);

@@ -15,7 +15,7 @@ pub(super) const UNUSED: &str = "unused";
 
 /// A run, ready to start. The same on all ranks.
 pub struct Plan {
-    /// What domains are built from.
+    /// Inputs from which domains are built.
     pub blueprint: Blueprint,
     /// The congestion-control scheme.
     pub scheme: Box<dyn Scheme>,
@@ -23,15 +23,16 @@ pub struct Plan {
     pub schedule: Schedule,
     /// True if the run ends when it is complete. At the end of the schedule it has failed then.
     pub completes: bool,
-    /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a single domain.
+    /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a
+    /// single domain.
     pub lookahead: Time,
     /// Nothing is under way for longer than this, ps.
     pub patience: Time,
-    /// What can be run and does nothing, or measures nothing.
+    /// Parts of the experiment that can be run and do nothing, or measure nothing.
     pub warnings: Vec<Warning>,
-    /// What memory costs, if the experiment says so.
+    /// Cost of memory, if the experiment gives it.
     pub cost: Option<CostConfig>,
-    /// What its traces hold, and what of that is simulated.
+    /// Content of its traces, and the part of it that is simulated.
     pub traces: Vec<Note>,
 }
 
@@ -47,7 +48,7 @@ impl Plan {
     }
 }
 
-/// How many endpoints of a workload send, and how many receive, for its loads.
+/// Numbers of endpoints of a workload that send, and that receive, for its loads.
 pub fn ends(traffic: &Traffic) -> (usize, usize) {
     let tasks = &traffic.tasks;
     match &traffic.drive {
@@ -62,11 +63,11 @@ pub fn ends(traffic: &Traffic) -> (usize, usize) {
 /// Something that an experiment says that can be run and does nothing, or measures nothing.
 #[derive(Clone, Debug)]
 pub struct Warning {
-    /// What kind of thing it is, for programs.
+    /// Kind of warning, for programs.
     pub kind: &'static str,
     /// The workload that it is about; None: the whole experiment.
     pub job: Option<String>,
-    /// What, with its key: a sentence without a full stop.
+    /// The warning, with its key: a sentence without a full stop.
     pub text: String,
     /// The same with its place and a remedy, to be shown.
     pub shown: Arc<ConfigError>,

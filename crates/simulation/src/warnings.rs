@@ -1,5 +1,6 @@
-//! What an experiment says that can be run and does nothing, or measures nothing. A sweep may mean it at some of its points, so it
-//! is no error; it is told before the run, and is a note of the result.
+//! Warnings: parts of an experiment that can be run and do nothing, or measure nothing.
+//! A sweep may intend that at some of its points, so it is no error. The warning is given before
+//! the run, and is a note of the result.
 
 use super::plan::{Plan, UNUSED, Warning, ends};
 use crate::config::{Experiment, ProgramConfig, RouterConfig, WorkloadConfig};
@@ -8,7 +9,8 @@ use weir_input::{Duration, OutputQueue};
 use weir_model::{Invalid, KindName, NEVER, Time, stream};
 use weir_workload::tasks::{Job, Op, Script};
 
-/// So many parts of programs are looked at for something that is sent. Programs that are silent for longer pass.
+/// Most parts of programs that are examined for something that is sent. Programs that are silent
+/// for longer pass.
 const PARTS: u32 = 100_000;
 /// Keys of motifs that can make one empty.
 const COUNTS: [&str; 4] = ["iterations", "steps", "rounds", "senders"];
@@ -44,8 +46,9 @@ fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     Some(Warning::new("throttles_idle", None, section, invalid))
 }
 
-/// A switch of a line of a KNS that drops a packet sends a control packet to its source: out by a node of the line, and on in a dimension that comes
-/// before this one in the order that all other packets keep to.
+/// A switch of a line of a KNS that drops a packet sends a control packet to its source: out by a
+/// node of the line, and on in a dimension that comes before this one in the order that all other
+/// packets keep to.
 fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let (network, scheme) = (plan.network(), plan.scheme.as_ref());
     network
@@ -68,8 +71,9 @@ fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     ))
 }
 
-/// Adaptive routing knows of congestion elsewhere by what comes to wait where it decides. An output queue without limit takes
-/// everything in, so that nothing waits before it, unless packets need a credit to cross.
+/// Adaptive routing notices congestion elsewhere by the queues at the router where it decides. An
+/// output queue without limit takes everything in, so that no queue builds up before it, unless
+/// packets need a credit to cross.
 fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     if !plan.network().routing.is_adaptive() {
         return None;
@@ -300,7 +304,8 @@ fn records_nothing(experiment: &Experiment, plan: &Plan, end: Time) -> Vec<Warni
     all
 }
 
-/// Horizontal links of a tree under a routing that goes up and down alone: only ways that flows keep lead over them.
+/// Horizontal links of a tree under a routing that goes up and down alone: only ways that flows
+/// keep lead over them.
 fn idle_links(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let (section, network) = (&experiment.topology, plan.network());
     let width = section.given("horizontal_width")?.whole()?;

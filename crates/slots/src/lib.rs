@@ -12,12 +12,13 @@ use std::ops::{Deref, Index, IndexMut};
 
 pub use prefetch::{lines, prefetch, prefetch_list};
 
-/// A list whose places are named by numbers that its owner, a domain or one of its parts, hands out itself.
+/// A list indexed by numbers that its owner, a domain or one of its parts, hands out itself.
 ///
-/// Every place of a hop (port, channel, packet, request) is looked up by such a number; checking each of them again
-/// costs 2% to 6% of the speed. So accesses are checked in builds with debug assertions, which all tests are, and not in
-/// release builds. What comes from outside is checked where it comes in: a routing's answer in `fabric/router/arrival.rs`,
-/// mail of another rank in `fabric/mail/accept.rs`.
+/// Every place of a hop (port, channel, packet, request) is looked up by such a number; checking
+/// each of them again costs 2% to 6% of the speed. So accesses are checked in builds with debug
+/// assertions, which all tests are, and not in release builds. Numbers from outside are checked on
+/// entry: a routing's answer in `fabric/router/arrival.rs`, mail of another rank in
+/// `fabric/mail/accept.rs`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Slots<T>(Vec<T>);
 
@@ -31,8 +32,9 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// Adds a place at the end. The memory of long lists grows by a quarter at a time, since they are most of what weir holds; that of
-    /// short ones doubles, for to copy them over and over is a good part of what a short run does.
+    /// Adds a place at the end. The memory of long lists grows by a quarter at a time, since they
+    /// are most of what weir holds; that of short ones doubles, for to copy them over and over is a
+    /// good part of what a short run does.
     #[inline]
     pub fn push(&mut self, value: T) {
         if self.0.len() == self.0.capacity() {
@@ -90,7 +92,8 @@ impl<T> Index<usize> for Slots<T> {
     #[allow(unsafe_code)]
     fn index(&self, at: usize) -> &T {
         debug_assert!(at < self.0.len(), "{at} of {}", self.0.len());
-        // SAFETY: `at` was handed out by its owner for this list, whose places are never taken away.
+        // SAFETY: `at` was handed out by its owner for this list, whose places are never taken
+        // away.
         unsafe { self.0.get_unchecked(at) }
     }
 }

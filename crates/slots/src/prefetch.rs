@@ -10,7 +10,8 @@ pub fn prefetch<T>(place: &T) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let start = std::ptr::from_ref(place).cast::<i8>();
         for line in (0..size_of::<T>()).step_by(LINE) {
-            // SAFETY: a hint, which loads nothing that the program could see; the address is inside of `place`.
+            // SAFETY: a hint, which loads nothing that the program could see; the address is inside
+            // of `place`.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
         }
         // Its end may be in another line.
@@ -31,7 +32,8 @@ pub fn prefetch_list<T>(list: &[T]) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         let start = list.as_ptr().cast::<i8>();
         for line in (0..size_of_val(list)).step_by(LINE) {
-            // SAFETY: a hint, which loads nothing that the program could see; the address is inside of `list`.
+            // SAFETY: a hint, which loads nothing that the program could see; the address is inside
+            // of `list`.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(line)) };
         }
     }

@@ -1,8 +1,9 @@
 //! A job of a point alone: the run that its slowdown is measured against.
 //!
-//! It is the experiment of the point with everything that the job itself does not see in one form: the job on the endpoints that it has there,
-//! what stands after it in the file left out, what stands before it as workloads that do not run (random streams are made of a workload's
-//! place in the file). So points that differ in other jobs only have the same run to be compared with.
+//! It is the experiment of the point with everything that the job itself does not see in one form:
+//! the job is on the endpoints that it has there, later workloads of the file are left out, and
+//! earlier ones do not run (random streams depend on a workload's place in the file). So points
+//! that differ in other jobs only have the same run to be compared with.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +17,7 @@ use weir_simulation::Plan;
 use weir_simulation::config::{Catalog, Document, Experiment, WorkloadConfig};
 use weir_workload::open::endpoints::Endpoints;
 
-/// What has to be run for slowdowns.
+/// Runs that slowdowns require.
 pub(super) struct Baselines<'a> {
     asked: Vec<(&'a Need, &'a Slowdown)>,
 }
@@ -30,7 +31,7 @@ pub(super) struct Found {
 }
 
 impl<'a> Baselines<'a> {
-    /// Those that figures and claims ask for.
+    /// Runs that figures and claims ask for.
     pub fn new(needs: &'a [Need]) -> Baselines<'a> {
         let asked = needs.iter();
         let asked = asked.filter_map(|need| Some((need, need.slowdown.as_ref()?)));
@@ -44,7 +45,7 @@ impl<'a> Baselines<'a> {
         !self.asked.is_empty()
     }
 
-    /// Where the slowdown of a job is asked for at a point whose places are `at`.
+    /// Place where the slowdown of a job is asked for at a point whose places are `at`.
     fn need(&self, at: &[usize], job: &str) -> Option<&'a Need> {
         let mut asked = self.asked.iter();
         let found = asked.find(|(need, one)| need.selection.has(at) && one.needs(job));
@@ -189,7 +190,7 @@ fn placed(written: &Given, workload: &WorkloadConfig, tasks: &[u32]) -> Result<G
     Ok(written.overlaid(&Given::of_text(&format!("{{ {endpoints}shared = true }}"))?))
 }
 
-/// What is recorded, without the rates of other jobs.
+/// Output section of the point, without the rates of other jobs.
 fn output_of(output: &Given, job: &str) -> Result<Given, ConfigError> {
     let members = output.members().unwrap_or_default();
     let kept = members.iter().filter_map(|(key, value)| {

@@ -15,7 +15,7 @@ const MOST: u32 = 100_000;
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// What figures call it.
+    /// Name in figures.
     pub label: String,
     /// The unit of the numbers of its values; empty for plain numbers.
     pub unit: String,
@@ -27,7 +27,7 @@ pub struct Axis {
 /// One value of an axis.
 #[derive(Clone, Debug)]
 pub struct AxisValue {
-    /// What tables and figures call it.
+    /// Name in tables and figures.
     pub label: String,
     /// As a number, if all values of the axis are numbers of one unit.
     pub number: Option<f64>,
@@ -36,7 +36,8 @@ pub struct AxisValue {
     quantity: Option<(f64, String)>,
 }
 
-/// A number with its unit: times in ns, all else as it is written. The unit of a plain number is empty.
+/// A number with its unit: times in ns, all else as it is written. The unit of a plain number is
+/// empty.
 pub fn quantity(text: &str) -> Option<(f64, String)> {
     if let Ok(time) = text.parse::<Duration>() {
         return Some((time.0 as f64 / 1e3, "ns".to_string()));

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// A text as a cell of a CSV file: spreadsheets take one that begins with `=`, `+`, `-`, `@`, a tab or a carriage return
-/// for a formula, so it gets an apostrophe in front. Numbers, also with a unit, stay as they are.
+/// A text as a cell of a CSV file: spreadsheets take one that begins with `=`, `+`, `-`, `@`, a tab
+/// or a carriage return for a formula, so it gets an apostrophe in front. Numbers, also with a
+/// unit, stay as they are.
 pub fn cell(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     match formula && !is_quantity(text) {

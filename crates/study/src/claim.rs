@@ -1,4 +1,4 @@
-//! `[[claims]]`, checked. What they measure is in `verdict`.
+//! `[[claims]]`, checked. Their measurement is in `verdict`.
 
 use super::axis::{Axis, check_name, quantity};
 use super::figure::metric_at;
@@ -20,7 +20,7 @@ pub struct Claim {
     pub id: String,
     /// The words.
     pub says: String,
-    /// What is measured.
+    /// Metric that is measured.
     pub metric: Metric,
     /// Which points.
     pub selection: Selection,
@@ -60,7 +60,7 @@ pub(super) enum Of {
     Metric(Metric),
 }
 
-/// What to compare with.
+/// Reference to compare with.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
     pub ratio: bool,
@@ -177,7 +177,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Where a key is, or the whole claim.
+    /// Place of a key, or of the whole claim.
     fn at(&self, path: &str) -> Given {
         let mut at = self.given.clone();
         for key in path.split('.') {

@@ -11,10 +11,10 @@ use weir_input::ConfigError;
 use weir_input::Given;
 use weir_model::Invalid;
 
-/// Where `worst` is not given it is worse than the best by this part of it at least.
+/// Minimum distance of `worst` from the best, as a part of the best, if `worst` is not given.
 const LEAST_RANGE: f64 = 0.25;
 
-/// What points are ranked by.
+/// Criterion by which points are ranked.
 #[derive(Clone, Debug)]
 pub struct Criterion {
     /// Its name.
@@ -28,7 +28,7 @@ pub struct Criterion {
     weight: f64,
 }
 
-/// What a metric is divided by.
+/// Divisor of a metric.
 #[derive(Clone, Debug)]
 enum Of {
     Nothing,
@@ -119,7 +119,8 @@ impl Criterion {
         Some(value).filter(|value| value.is_finite())
     }
 
-    /// What has the full grade, and what has none, where points have these values. None if no point has any.
+    /// Values with the full grade and with none, for points with these values. None if no point has
+    /// any.
     fn ends(&self, values: &[Option<f64>]) -> Option<(f64, f64)> {
         let seen = || values.iter().copied().flatten();
         let (least, most) = (seen().reduce(f64::min)?, seen().reduce(f64::max)?);
@@ -129,7 +130,7 @@ impl Criterion {
         };
         let best = self.best.unwrap_or(best);
         let worst = self.worst.unwrap_or_else(|| {
-            // What differs by a hair should not weigh as much as what differs by half.
+            // Values that differ by a hair should not weigh as much as values that differ by half.
             let least = LEAST_RANGE * best.abs();
             match self.rising {
                 true => worst.min(best - least),
@@ -140,7 +141,7 @@ impl Criterion {
     }
 }
 
-/// The grade of a value: from 0 at `worst` to 1 at `best`. What was not measured has none.
+/// The grade of a value: from 0 at `worst` to 1 at `best`. A missing value has none.
 fn grade(value: Option<f64>, ends: Option<(f64, f64)>) -> f64 {
     match (value, ends) {
         (Some(value), Some((best, worst))) if best != worst => {
@@ -206,7 +207,8 @@ fn number(at: &Given, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError>
     }
 }
 
-/// Adds to rows whose values are those of `metrics` the columns of the criteria, and that of the score. Returns the new columns.
+/// Adds to rows whose values are those of `metrics` the columns of the criteria, and that of the
+/// score. Returns the new columns.
 pub(super) fn add_scores(
     criteria: &[Criterion],
     metrics: &[Metric],
@@ -229,7 +231,7 @@ pub(super) fn add_scores(
         let grades = criteria.iter().zip(&own).zip(&ends);
         let grades = grades.map(|((one, value), ends)| one.weight * grade(*value, *ends));
         let score = grades.sum::<f64>() / weights;
-        // Of a point without a result nothing is known.
+        // A point without a result has no score.
         let known = own.iter().any(Option::is_some);
         row.extend(own);
         row.push(known.then_some(score));
@@ -277,7 +279,8 @@ mod tests {
 
     #[test]
     fn the_score_is_the_weighted_mean_of_grades() {
-        // Twice the time alone has no grade, 1.5 times a half of it; the load counts three times as much.
+        // Twice the time alone has no grade, 1.5 times a half of it; the load counts three times as
+        // much.
         let text = "[[criterion]]\nname = \"md\"\nmetric = \"jobs.md.finish\"\nof = \"100 ns\"\nbest = 1.0\nworst = 2.0\n\
                     [[criterion]]\nname = \"load\"\nmetric = \"summary.accepted_load\"\ngoal = \"max\"\nweight = 3";
         let rows = [

@@ -28,10 +28,10 @@ pub struct PointDir {
     path: PathBuf,
 }
 
-/// What is in `status.toml`.
+/// Content of `status.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// What became of the point.
+    /// State of the point.
     pub state: StateName,
     /// Its place in the study when it was begun. The job file may have been edited since: a hint
     /// where to look first.
@@ -51,11 +51,12 @@ pub struct Status {
     pub wall_seconds: Option<f64>,
     /// Wall-clock time at its start, RFC 3339, UTC.
     pub started: String,
-    /// Where it runs.
+    /// Computer on which it runs.
     pub host: String,
     /// The process of the run.
     pub pid: u32,
-    /// When that process began, in the units of the operating system: tells it from a later one of the same number.
+    /// Start of that process, in the units of the operating system: tells it from a later one of
+    /// the same number.
     pub pid_began: u64,
     /// MPI ranks.
     pub ranks: u32,
@@ -65,7 +66,7 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StateName {
-    /// The result is there.
+    /// The result exists.
     Done,
     /// It ended without a result.
     Failed,
@@ -133,7 +134,7 @@ impl State {
     }
 }
 
-/// What a directory says of its study.
+/// Description of a study in its directory.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Setup {
     /// The job file as it was named.
@@ -141,7 +142,7 @@ pub struct Setup {
     /// Its folder, absolute: traces are named relative to it.
     #[serde(default)]
     pub folder: PathBuf,
-    /// How it was changed from the command line.
+    /// Changes from the command line.
     #[serde(flatten)]
     pub options: Options,
     /// Its text.
@@ -193,7 +194,7 @@ impl SweepDir {
     /// True if nothing can be written into it, whatever it holds.
     pub fn is_read_only(&self) -> bool {
         access(&self.root, Access::WRITE_OK).is_err_and(|why| {
-            // What else is wrong is told when it is written.
+            // Other errors are reported when it is written.
             [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&why)
         })
     }
@@ -231,7 +232,8 @@ impl SweepDir {
     /// Makes the directory and writes down which study it is for.
     ///
     /// # Errors
-    /// If it cannot be made or written, holds the result of a run, or is the directory of another job file.
+    /// If it cannot be made or written, holds the result of a run, or is the directory of another
+    /// job file.
     pub fn prepare(&self, study: &Setup) -> io::Result<()> {
         self.check_free(&study.file, &study.text)?;
         let points = self.root.join("points");
@@ -258,7 +260,8 @@ impl SweepDir {
         }
     }
 
-    /// A job file that was edited goes on with the points that are left of it; one of another name and title would take this one's table.
+    /// A job file that was edited goes on with the points that are left of it; one of another name
+    /// and title would take this one's table.
     fn check_free(&self, path: &Path, text: &str) -> io::Result<()> {
         if self.root.join(schema::FILE).is_file() && !self.job().is_file() {
             return Err(io::Error::other("it holds the result of a run"));
@@ -276,7 +279,7 @@ impl SweepDir {
         }
     }
 
-    /// What the directory says of its study.
+    /// Description of the study in the directory.
     ///
     /// # Errors
     /// If it holds no study.
@@ -315,7 +318,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     replace(path, content).map_err(about(path))
 }
 
-/// What was read of a TOML file.
+/// Content of a TOML file.
 fn parsed<T: for<'de> Deserialize<'de>>(path: &Path, text: io::Result<String>) -> io::Result<T> {
     let text = text.map_err(about(path))?;
     toml::from_str(&text).map_err(|error| about(path)(io::Error::other(error.message())))
@@ -352,7 +355,7 @@ impl PointDir {
         self.path.join(schema::FILE)
     }
 
-    /// What the run printed.
+    /// Output of the run.
     pub fn log(&self) -> PathBuf {
         self.path.join("log.txt")
     }
@@ -365,7 +368,7 @@ impl PointDir {
         self.path.join("lock")
     }
 
-    /// What `status.toml` says; None if there is none that can be read.
+    /// Content of `status.toml`; None if there is none that can be read.
     pub fn status(&self) -> Option<Status> {
         let text = fs::read_to_string(self.status_file()).ok()?;
         toml::from_str(&text).ok()
@@ -389,7 +392,8 @@ impl PointDir {
     }
 
     pub(super) fn forget_status(&self) {
-        // Without it the point is waiting; with it a later look finds that nobody runs it, which is the same.
+        // Without it the point is waiting; with it a later look finds that nobody runs it, which is
+        // the same.
         let _ = fs::remove_file(self.status_file());
     }
 
@@ -441,14 +445,14 @@ impl PointDir {
     }
 
     fn locked(&self) -> bool {
-        // Where there are no locks the process tells.
+        // If there are no locks, the process tells.
         Lock::is_held(&self.lock_file())
     }
 
     /// Takes the point for this process; None if it is somebody else's now.
     ///
-    /// The lock is that of the open file: a run that inherits the file holds it until its own end, even if the sweep
-    /// is killed before.
+    /// The lock is that of the open file: a run that inherits the file holds it until its own end,
+    /// even if the sweep is killed before.
     pub(super) fn take(&self) -> io::Result<Option<Lock>> {
         // A directory of the study that was removed while it runs is not made again: the job file
         // would be missing there.

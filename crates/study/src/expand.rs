@@ -1,8 +1,8 @@
-//! From places on the axes to points and their experiments, as far as they are asked for.
+//! Makes points and their experiments from places on the axes, as far as they are asked for.
 //!
 //! A study may have a million points, and each of its commands is started for each of them in a job
 //! array. So points are light ([`Point`]), experiments are made one by one and dropped, and a
-//! command looks at the points that it needs only.
+//! command looks only at the points that it needs.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -72,7 +72,7 @@ impl Points {
     }
 }
 
-/// What a point is to do, about: from its file and its programs alone.
+/// Estimated work of a point: from its file and its programs alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Brief {
     /// Endpoints of its network.
@@ -92,7 +92,7 @@ pub struct Brief {
 pub struct Checked {
     /// One for each point, in their order.
     pub briefs: Vec<Brief>,
-    /// What does nothing in some of them, and in how many.
+    /// Warnings of some of them, with the number of points.
     pub warnings: Vec<(Warning, usize)>,
 }
 
@@ -230,13 +230,13 @@ impl Study {
         };
         let warnings = match point.is_own() {
             true => plan.warnings,
-            // What does nothing for want of the other jobs is no news.
+            // Warnings that come from leaving the other jobs out are no news.
             false => Vec::new(),
         };
         Ok((brief, warnings))
     }
 
-    /// What a point runs.
+    /// Experiment of a point.
     ///
     /// # Errors
     /// If it cannot be run.

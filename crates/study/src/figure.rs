@@ -10,19 +10,19 @@ use weir_input::registry::range::ScaleKind;
 use weir_input::{ConfigError, Duration};
 use weir_model::{Invalid, Time};
 
-/// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.
+/// A figure of a study. Its data is in the table, except for the kinds that show rows of a result.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// Its name and that of its files.
     pub id: String,
     /// Above it.
     pub title: Option<String>,
-    /// What it shows.
+    /// Kind of figure.
     pub kind: FigureKind,
-    /// What lies along the bottom; None for the kinds that need no such thing.
+    /// Quantity along the bottom; None for the kinds that need none.
     pub x: Option<FigureX>,
-    /// For a line, bar or stacked figure: metrics of the table. Else what is drawn: `series.job.hot.delivered_bytes`,
-    /// `latency.message`, `ports.local`, `occupancy`.
+    /// For a line, bar or stacked figure: metrics of the table. Else what is drawn:
+    /// `series.job.hot.delivered_bytes`, `latency.message`, `ports.local`, `occupancy`.
     pub y: Vec<FigureY>,
     /// The axis (its index) that lies upwards in a map.
     pub up: Option<usize>,
@@ -34,9 +34,9 @@ pub struct Figure {
     pub panel: Option<usize>,
     /// Which points.
     pub selection: Selection,
-    /// What each value is divided by.
+    /// Divisor of each value.
     pub ratio: Option<Ratio>,
-    /// What whiskers and bands show.
+    /// Meaning of whiskers and bands.
     pub interval: Interval,
     /// Scale of the horizontal axis.
     pub x_scale: ScaleKind,
@@ -54,7 +54,7 @@ pub struct Figure {
     pub caption: Option<String>,
 }
 
-/// What the values of a figure are divided by, seed by seed.
+/// Divisor of the values of a figure, seed by seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratio {
     /// The metric; None for that of the value itself.
@@ -66,13 +66,13 @@ pub struct Ratio {
 /// A point of a map with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// What it is called.
+    /// Its name.
     pub label: String,
     /// The index of its value on the axis along the bottom, and on that which lies upwards.
     pub at: [usize; 2],
 }
 
-/// What lies along the bottom.
+/// Quantity along the bottom.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureX {
     /// An axis of the study, by its index.
@@ -83,10 +83,10 @@ pub enum FigureX {
     Metrics,
 }
 
-/// What `x` is called then.
+/// Value of `x` for that case.
 const METRICS: &str = "metrics";
 
-/// What a figure draws.
+/// Content of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureY {
     /// A column of the table.
@@ -226,7 +226,7 @@ fn read_x(
     Ok(Some(FigureX::Metric(metric)))
 }
 
-/// What the values are divided by.
+/// Reads the divisor of the values.
 fn read_ratio(
     given: &Given,
     file: &FigureFile,
@@ -259,7 +259,8 @@ fn read_ratio(
     Ok(Some(Ratio { metric, at: places }))
 }
 
-/// That a map has two axes of numbers, and another figure nothing that is a map's; the marks of the map.
+/// That a map has two axes of numbers, and another figure nothing that is a map's; the marks of the
+/// map.
 fn read_map(
     given: &Given,
     file: &FigureFile,
@@ -326,7 +327,7 @@ fn need(at: &Given, y: &FigureY, selection: &Selection) -> Need {
     }
 }
 
-/// What is drawn, and where it is named.
+/// Reads the content, and the place where it is named.
 fn read_y(
     given: &Given,
     file: &FigureFile,
@@ -360,7 +361,7 @@ fn read_y(
     Ok(all)
 }
 
-/// What a figure of rows draws. Its name is checked as far as it is known before a run.
+/// Content of a figure of rows. Its name is checked as far as it is known before a run.
 fn rows_at(
     at: &Given,
     kind: FigureKind,
@@ -425,7 +426,8 @@ pub fn heat_time(name: &str) -> Option<Time> {
     (what.trim() == "occupancy").then_some(time.0)
 }
 
-/// The metrics that a name means: one for each job where a `*` is in it that no number of several explains.
+/// The metrics that a name means: one for each job where a `*` is in it that no number of several
+/// explains.
 pub(super) fn metrics_at(
     at: &Given,
     name: &str,

@@ -1,4 +1,4 @@
-//! What a job file has besides the sections of an experiment, as it is written.
+//! Keys that a job file has besides the sections of an experiment, as they are written.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -9,7 +9,7 @@ use super::tune::TuneFile;
 use weir_input::Elsewhere;
 use weir_input::registry::range::ScaleKind;
 
-/// What is changed in a job file from the command line.
+/// Changes to a job file from the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// Values of `--set`.
@@ -33,11 +33,13 @@ pub struct AxisFile {
     /// The key of the experiment that it changes, as for `--set`.
     #[serde(default)]
     pub key: Option<String>,
-    /// Several keys that change together. A value is a list with a value for each, or one value for all of them.
+    /// Several keys that change together. A value is a list with a value for each, or one value for
+    /// all of them.
     #[serde(default)]
     pub keys: Option<Vec<String>>,
-    /// A list of values; or { from, to, step } or { from, to, count } for evenly spaced numbers, ends included. Without
-    /// `key` and `keys` a value is a table: a `label`, and what it sets, the keys in quotes.
+    /// A list of values; or { from, to, step } or { from, to, count } for evenly spaced numbers,
+    /// ends included. Without `key` and `keys` a value is a table: a `label`, and what it sets, the
+    /// keys in quotes.
     #[expect(dead_code, reason = "read with its place")]
     pub values: Elsewhere,
     /// Names of the values in tables and figures; by default the values themselves.
@@ -57,7 +59,7 @@ pub struct RangeFile {
     pub count: Option<u32>,
 }
 
-/// How points of one place on all axes that differ in their seed become one number.
+/// Rule by which points of one place on all axes that differ in their seed become one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedsBy {
@@ -98,10 +100,10 @@ impl Scale {
 pub struct CriterionFile {
     /// Its name; its column is `criterion.NAME`.
     pub name: String,
-    /// What is measured.
+    /// Metric that is measured.
     pub metric: String,
-    /// Divide by this: another metric, a number, or a text with a unit; of a tuned experiment also the label of a `[[tune.reference]]`,
-    /// for the same metric there.
+    /// Divide by this: another metric, a number, or a text with a unit; of a tuned experiment also
+    /// the label of a `[[tune.reference]]`, for the same metric there.
     #[serde(default)]
     pub of: Option<BoundFile>,
     /// Better direction; needed where `best` and `worst` are not both given.
@@ -137,14 +139,14 @@ pub enum Goal {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkFile {
-    /// What it is called.
+    /// Its name.
     pub label: String,
-    /// Where it is: axis = value, for the two axes of the map.
+    /// Its place: axis = value, for the two axes of the map.
     #[expect(dead_code, reason = "read with its place")]
     pub at: Elsewhere,
 }
 
-/// What a figure shows.
+/// Kind of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureKind {
@@ -152,7 +154,8 @@ pub enum FigureKind {
     Line,
     /// Bars side by side.
     Bar,
-    /// Boxes over the seeds of each point: quartiles, median, least and largest, and each seed as a dot.
+    /// Boxes over the seeds of each point: quartiles, median, least and largest, and each seed as a
+    /// dot.
     Box,
     /// Bars on top of one another, one part per metric of `y`.
     Stacked,
@@ -164,19 +167,20 @@ pub enum FigureKind {
     Ternary,
     /// A matrix, as of `/data/occupancy`.
     Heatmap,
-    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. What was not run has the colour of the nearest
-    /// point that was. Where other axes differ as well, the point with the best score is shown.
+    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. Places
+    /// that were not run have the colour of the nearest point that was. If other axes differ as
+    /// well, the point with the best score is shown.
     Map,
 }
 
-/// What whiskers and bands over several seeds show.
+/// Meaning of whiskers and bands over several seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
     /// From the least to the largest.
     #[default]
     Range,
-    /// Where the mean lies with 95% confidence (Student's t).
+    /// Range of the mean with 95% confidence (Student's t).
     Confidence,
 }
 
@@ -202,9 +206,10 @@ pub struct FigureFile {
     /// Above the figure.
     #[serde(default)]
     pub title: Option<String>,
-    /// What it shows.
+    /// Kind of figure.
     pub kind: FigureKind,
-    /// The axis or the metric that lies along the bottom; of bars also "metrics": those of each metric of `y` together.
+    /// The axis or the metric that lies along the bottom; of bars also "metrics": those of each
+    /// metric of `y` together.
     #[serde(default)]
     pub x: Option<String>,
     /// The metric, or several.
@@ -212,7 +217,7 @@ pub struct FigureFile {
     /// The axis that lies upwards in a map.
     #[serde(default)]
     pub up: Option<String>,
-    /// Of a map: points that are shown by their names, { label, at = { axis = value, … } }.
+    /// For a map: points that are shown by their names, { label, at = { axis = value, … } }.
     #[serde(default)]
     pub marks: Option<Vec<MarkFile>>,
     /// The axis whose values are curves or colours.
@@ -275,7 +280,7 @@ pub struct ClaimFile {
     pub id: String,
     /// The claim in words, as the source has them.
     pub says: String,
-    /// What is measured.
+    /// Metric that is measured.
     pub metric: String,
     /// Which points: axis = value or a list of values. All that are left out: every value.
     #[serde(default, rename = "where")]
@@ -352,7 +357,7 @@ pub struct FirstFile {
     pub of: Option<String>,
 }
 
-/// What to compare with.
+/// Reference to compare with.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceFile {

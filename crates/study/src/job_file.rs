@@ -20,7 +20,7 @@ use weir_simulation::config::{Document, element_names};
 /// The section of the smaller form.
 const REDUCED: &str = "reduced";
 
-/// Where the key of the seed is.
+/// Path of the key of the seed.
 pub(super) const SEED: &str = "run.seed";
 
 /// A job file: an experiment, what is varied in it, and what that is to show.
@@ -30,26 +30,26 @@ pub struct Study {
     pub path: PathBuf,
     /// Its title; the name of the file by default.
     pub title: String,
-    /// What differs from point to point; none for a study of one point.
+    /// Axes along which points differ; none for a study of one point.
     pub axes: Vec<Axis>,
     /// The seeds of every combination; None: the experiment's own.
     pub seeds: Option<Vec<u64>>,
-    /// What `weir report` draws.
+    /// Figures that `weir report` draws.
     pub figures: Vec<Figure>,
-    /// What the table must show, at this scale or at any.
+    /// Claims that the table must meet, at this scale or at any.
     pub claims: Vec<Claim>,
-    /// How it was changed from the command line.
+    /// Changes from the command line.
     pub options: Options,
     /// True if it has a smaller form beside that of the paper.
     pub has_scales: bool,
     /// The combinations that are run; None: all that are not excluded.
     pub(super) only: Option<Vec<(Selection, Given)>>,
     pub(super) excluded: Vec<(Selection, Given)>,
-    /// What the table has besides.
+    /// Additional columns of the table.
     pub(super) columns: Vec<Metric>,
-    /// What points are ranked by.
+    /// Criteria by which points are ranked.
     pub(super) criteria: Vec<Criterion>,
-    /// What figures and claims need of the results.
+    /// Requirements of figures and claims on the results.
     pub(super) needs: Vec<Need>,
     /// The experiment, without what makes it a study.
     pub(super) base: Document,
@@ -203,7 +203,8 @@ impl Study {
         scale(&self.options)
     }
 
-    /// The metrics that the study asks for, and those that its figures, claims and criteria need: each once, in the order of the file.
+    /// The metrics that the study asks for, and the metrics that its figures, claims and criteria
+    /// need: each once, in the order of the file.
     pub fn metrics(&self) -> Vec<Metric> {
         let figures = self.figures.iter().flat_map(Figure::metrics);
         let claims = self.claims.iter().flat_map(Claim::metrics);

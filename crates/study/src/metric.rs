@@ -59,9 +59,9 @@ enum What {
         how: How,
         unit: &'static str,
     },
-    /// How evenly endpoints received: Jain's index of their sums.
+    /// Fairness of what endpoints received: Jain's index of their sums.
     Fairness { column: String },
-    /// What is left of a throughput in the window, or when it is back.
+    /// Part of a throughput kept in the window, or the time when it is back.
     Kept { column: String, kept: Kept },
     /// A job against itself alone.
     Slowdown(Slowdown),
@@ -75,13 +75,14 @@ enum What {
     },
     /// A share of the time of all ports of a kind.
     Share { kind: String, column: &'static str },
-    /// The share of the ports of a kind that did something for more than so many percent of the time.
+    /// The share of the ports of a kind that did something for more than this percentage of the
+    /// time.
     Beyond {
         kind: String,
         column: &'static str,
         percent: u32,
     },
-    /// What the routers held, as one number.
+    /// Content of the routers, as one number.
     Occupancy { held: Held },
     /// A column of `/data/ports` over all ports of a kind.
     Ports {
@@ -128,32 +129,32 @@ pub(super) enum How {
     Variation,
 }
 
-/// What of an iteration.
+/// Moment of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
-    /// When the first task began it.
+    /// Time when the first task began it.
     Begin,
-    /// When the last task ended it.
+    /// Time when the last task ended it.
     End,
     /// From one to the other.
     Time,
 }
 
-/// What of the samples of all routers.
+/// Statistic of the samples of all routers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Held {
     /// One number of them.
     One(How),
-    /// So that this share of them is not more.
+    /// The value that this share of them does not exceed.
     Quantile(f64),
 }
 
-/// What of rates over time.
+/// Statistic of rates over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RateStat {
     /// One of them.
     One(How),
-    /// The first time at which it was below so many percent of the link.
+    /// The first time at which it was below this percentage of the link.
     FirstBelow(u32),
     /// The last such time.
     LastBelow(u32),
@@ -169,8 +170,8 @@ const HOWS: [(&str, How); 7] = [
     ("variation", How::Variation),
 ];
 
-/// How to make one number of a column of a record of the scheme: `grants.wait_ps.mean` is the mean of the column `wait_ps` of the record
-/// `grants`. None if the name is not of that form.
+/// Reduction of a column of a record of the scheme to one number: `grants.wait_ps.mean` is the mean
+/// of the column `wait_ps` of the record `grants`. None if the name is not of that form.
 pub(super) fn of_record(name: &str) -> Option<(How, &str, &str)> {
     let (column, how) = name.rsplit_once('.')?;
     let (record, column) = column.split_once('.')?;
@@ -181,9 +182,9 @@ pub(super) fn of_record(name: &str) -> Option<(How, &str, &str)> {
 /// Why a name is no metric: what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAMetric {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to write.
+    /// The remedy.
     pub remedy: String,
 }
 

@@ -1,4 +1,4 @@
-//! What figures and claims need of the results, against what the points of the study will record.
+//! Requirements of figures and claims on the results, against the records of the study's points.
 
 use super::metric::names::SLOWDOWN;
 use super::metric::of_record;
@@ -16,13 +16,13 @@ use weir_simulation::{Plan, counts_as_nothing, scheme_numbers};
 /// A name in a figure or a claim that some of the points must have something for.
 #[derive(Clone, Debug)]
 pub(super) struct Need {
-    /// Where it is named.
+    /// Place where it is named.
     pub at: Given,
     /// The name of a metric, or of rows.
     pub name: String,
     /// True if it is that of rows.
     pub rows: bool,
-    /// When it begins to be looked at, ps.
+    /// Beginning of the time that it looks at, ps.
     pub from: Time,
     /// At which points.
     pub selection: Selection,
@@ -51,7 +51,8 @@ pub(super) struct Unmet<'a> {
 }
 
 impl<'a> Unmet<'a> {
-    /// Before any point is known. A study that is `reduced` may end before the times that its figures name.
+    /// Before any point is known. A study that is `reduced` may end before the times that its
+    /// figures name.
     pub fn new(needs: &'a [Need], reduced: bool) -> Unmet<'a> {
         Unmet {
             needs: needs.iter().map(|need| (need, None)).collect(),
@@ -69,7 +70,7 @@ impl<'a> Unmet<'a> {
         self.needs.iter().any(|(need, _)| need.selection.has(at))
     }
 
-    /// Strikes those that the point at these places meets.
+    /// Removes the needs that the point at these places meets.
     pub fn look(&mut self, at: &[usize], experiment: &Experiment, plan: &Plan) {
         let records = Records { experiment, plan };
         let reduced = self.reduced;
@@ -117,7 +118,7 @@ fn missing(message: impl Into<String>, remedy: impl Into<String>) -> Outcome {
     })
 }
 
-/// What the result of an experiment will hold.
+/// Records that the result of an experiment will hold.
 struct Records<'a> {
     experiment: &'a Experiment,
     plan: &'a Plan,
@@ -141,7 +142,7 @@ impl Records<'_> {
     fn have(&self, need: &Need) -> Outcome {
         let name = need.name.split('@').next().unwrap_or_default().trim();
         let parts: Vec<&str> = name.split('.').collect();
-        // What a job alone is compared by is recorded in both runs, or in neither.
+        // The quantity by which a job alone is compared is recorded in both runs, or in neither.
         let parts = match parts.as_slice() {
             [SLOWDOWN, job] => return self.job(job),
             [SLOWDOWN, jobs, _] if jobs.contains('*') => return self.job(jobs),

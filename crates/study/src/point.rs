@@ -1,4 +1,5 @@
-//! The points of a study: one experiment for each combination of the values of its axes and each seed.
+//! The points of a study: one experiment for each combination of the values of its axes and each
+//! seed.
 
 use sha2::{Digest, Sha256};
 
@@ -18,14 +19,14 @@ pub struct Point {
     pub at: Vec<usize>,
     /// Its seed.
     pub seed: u64,
-    /// The name of its directory: a hash of the resolved experiment, the version of the result's schema and that of
-    /// the model.
+    /// The name of its directory: a hash of the resolved experiment, the version of the result's
+    /// schema and that of the model.
     pub hash: String,
-    /// Whether it is a point of the study or what such points are compared with.
+    /// Role: a point of the study, or a run that such points are compared with.
     pub role: Role,
 }
 
-/// What a run of a study is for.
+/// Purpose of a run of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// One of its points, a row of the table.
@@ -43,8 +44,8 @@ pub enum Role {
 }
 
 impl Point {
-    /// `routing=minimal load=0.3`: the names of its axes and its labels there; the seed if there are several.
-    /// Of a job alone: what all that are compared with it have in common.
+    /// `routing=minimal load=0.3`: the names of its axes and its labels there; the seed if there
+    /// are several. For a job alone: the part that all points compared with it have in common.
     pub fn label(&self, study: &Study) -> String {
         let axes = study.axes.iter().enumerate();
         let axes = axes.filter_map(|(axis, own)| Some((own, self.value(study, axis)?)));

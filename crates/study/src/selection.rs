@@ -5,7 +5,8 @@ use weir_input::Given;
 use weir_input::{ConfigError, suggest};
 use weir_model::Invalid;
 
-/// Some of the points of a study: those whose value on every axis named is one of those given.
+/// Some of the points of a study: the points whose value on every axis named is one of the given
+/// values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Index of the axis, indices of its values in the order in which they are written.
@@ -34,7 +35,8 @@ impl Selection {
         Ok(Selection { axes: chosen })
     }
 
-    /// The same points in a study that has kept some values of its axes; None if it has none of them.
+    /// The same points in a study that has kept some values of its axes; None if it has none of
+    /// them.
     pub(super) fn within(&self, whole: &[Axis], kept: &[Axis]) -> Option<Selection> {
         let place = |axis: usize, value: &usize| {
             let label = &whole[axis].values[*value].label;
@@ -57,7 +59,8 @@ impl Selection {
         }
     }
 
-    /// Reads the key `where` of what something is compared with: one value for each axis that is named.
+    /// Reads the key `where` of what something is compared with: one value for each axis that is
+    /// named.
     pub(super) fn elsewhere(at: &Given, axes: &[Axis]) -> Result<Vec<(usize, usize)>, ConfigError> {
         let one = |(axis, values): (usize, Vec<usize>)| match values.as_slice() {
             [value] => Ok((axis, *value)),

@@ -1,4 +1,5 @@
-//! Runs the points of a study that have no result yet: some processes at once, each alone in its directory.
+//! Runs the points of a study that have no result yet: some processes at once, each alone in its
+//! directory.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -23,9 +24,10 @@ use weir_simulation::now;
 const TICK: Duration = Duration::from_millis(20);
 /// Between two looks at points that another sweep runs.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// What a run gets to end in good order after it was asked to.
+/// Time that a run gets to end in good order after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
-/// The error is looked for in so much of the end of a log, in bytes: a deadlock names all places of its cycle.
+/// The error is looked for in so much of the end of a log, in bytes: a deadlock names all places of
+/// its cycle.
 const LAST_WORDS: u64 = 1 << 16;
 /// As much of it is kept as the reason of a failure, in characters.
 const REASON: usize = 2_000;
@@ -35,10 +37,11 @@ const RESUMABLE: i32 = 85;
 /// A stalled run (contract).
 const STALLED: i32 = 4;
 
-/// What MPI launchers tell their ranks. A run on one rank must not take itself for one of them.
+/// Environment variables that MPI launchers set for their ranks. A run on one rank must not take
+/// itself for one of them.
 const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
 
-/// How to run the points.
+/// Settings for running the points.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The program, `weir`.
@@ -47,25 +50,25 @@ pub struct Settings {
     pub jobs: usize,
     /// MPI ranks of each.
     pub ranks: u32,
-    /// What starts several ranks; their number and the program follow: `mpirun -n`.
+    /// Command that starts several ranks; their number and the program follow: `mpirun -n`.
     pub launcher: Vec<String>,
-    /// True if points that failed run again. Those that were killed always do.
+    /// True if points that failed run again. Killed points always do.
     pub again: bool,
 }
 
-/// What happens, for whoever watches.
+/// Events, for observers of a sweep.
 pub enum Event<'a> {
     /// It was done or had failed before.
     Known(&'a Point, &'a State),
     /// It begins.
     Started(&'a Point),
-    /// It has ended after so many seconds.
+    /// It has ended after this number of seconds.
     Ended(&'a Point, &'a State, f64),
     /// Another sweep runs it; this one waits for that.
     Elsewhere(&'a Point),
 }
 
-/// What came of it.
+/// Outcome of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Points that have failed, now or before.
@@ -101,7 +104,8 @@ pub struct Running<'a> {
     pub dir: &'a SweepDir,
 }
 
-/// Runs what is missing of `points`. `stop` ends it early: the runs are ended and can be begun again.
+/// Runs what is missing of `points`. `stop` ends it early: the runs are ended and can be begun
+/// again.
 ///
 /// # Errors
 /// If a directory cannot be written or the program cannot be started; the runs are ended.
@@ -202,7 +206,7 @@ impl<'a> Sweep<'a> {
                 }
             }
         }
-        // Those that found no free place are still somebody else's.
+        // Points of `again` that found no free place are still somebody else's.
         for point in again {
             if let Some(at) = self.waiting.iter().position(|own| own.index == point.index) {
                 self.waiting.remove(at);
@@ -262,8 +266,8 @@ impl<'a> Sweep<'a> {
         Ok(Begun::Running(Box::new(active)))
     }
 
-    /// Starts the run. It gets the lock as its standard input, which is empty: so it holds the lock for as long as it
-    /// lives.
+    /// Starts the run. It gets the lock as its standard input, which is empty: so it holds the lock
+    /// for as long as it lives.
     fn start(&self, dir: &PointDir, lock: &Lock) -> io::Result<Child> {
         let settings = self.settings;
         let mut command = match settings.launcher.as_slice() {
@@ -371,20 +375,21 @@ impl Active<'_> {
             Some(STALLED) => Reason::Stalled,
             _ => match self.stopped() {
                 Some(why) if why == StopReason::MaxWall.name() => Reason::TimeLimit,
-                // mpirun has an exit code of its own for ranks that it has asked to end.
+                // mpirun has a separate exit code for ranks that it has asked to end.
                 Some(_) => Reason::Killed,
                 None => Reason::Error,
             },
         }
     }
 
-    /// Why this run ended early, as its result says, if it has left one. What an earlier run has left counts for nothing.
+    /// Reason why this run ended early, as its result says, if it has left one. Results of earlier
+    /// runs are ignored.
     fn stopped(&self) -> Option<String> {
         let run = read(&self.dir.result()).ok()?.run;
         run.stopped.filter(|_| run.started >= self.status.started)
     }
 
-    /// What the log says of the error, or else how the process ended.
+    /// Error message in the log, or else the way in which the process ended.
     fn message(&self, exit: ExitStatus) -> String {
         let log = self.dir.last_words(LAST_WORDS);
         let error = log.rfind("error:").map(|at| log[at..].to_string());

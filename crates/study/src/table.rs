@@ -205,7 +205,7 @@ impl Results<'_> {
             hash: point.hash.clone(),
             at: point.at.clone(),
             seed: point.seed,
-            // What runs at this moment is not yet done, whoever looks and when.
+            // A running point is not done yet, whoever looks and when.
             state: match self.states[point.index] {
                 State::Running => "waiting".into(),
                 ref state => state.name().into(),
@@ -260,7 +260,7 @@ impl Results<'_> {
         all.collect()
     }
 
-    /// What every table has, whether it is asked for or not: totals, the communication time of
+    /// Content of every table, whether it is asked for or not: totals, the communication time of
     /// applications, and the latencies of all classes.
     fn usual(&self) -> Result<Vec<String>, TraceError> {
         let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();

@@ -1,4 +1,4 @@
-//! What the claims of a study come to, given its table.
+//! Verdicts on the claims of a study, given its table.
 
 use std::collections::{BTreeSet, HashMap};
 use std::{fmt, io};
@@ -13,29 +13,29 @@ use super::job_file::Study;
 use super::metric::Metric;
 use super::table::{Row, Table};
 
-/// What a claim comes to.
+/// Verdict on a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The claim's name.
     pub id: String,
     /// Its words.
     pub says: String,
-    /// What was measured, in words; or why nothing was.
+    /// Measured value, in words; or the reason why there is none.
     pub measured: String,
-    /// What it should be.
+    /// Bound that it should meet.
     pub bound: String,
     /// True if it is. None if that is undecided, because a value is missing.
     pub holds: Option<bool>,
-    /// Where the study has several seeds: in how many of them alone it is.
+    /// Number of seeds with which it holds alone, if the study has several.
     pub seeds: Option<Seeds>,
 }
 
-/// How a claim comes out with each seed alone.
+/// Verdicts on a claim with each seed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
     /// In how many it holds.
     pub held: usize,
-    /// Of how many.
+    /// Number of seeds.
     pub of: usize,
 }
 
@@ -56,11 +56,11 @@ impl fmt::Display for Seeds {
     }
 }
 
-/// What a claim comes to over some seeds.
+/// Verdict on a claim over some seeds.
 struct Judgement {
     measured: String,
     holds: Option<bool>,
-    /// What is measured, where that is one number.
+    /// Measured value, if it is one number.
     value: Option<f64>,
 }
 
@@ -73,7 +73,7 @@ struct Measured {
 type Outcome<T> = Result<T, String>;
 
 impl Study {
-    /// What all claims come to.
+    /// Verdicts on all claims.
     pub fn verdicts(&self, table: &Table) -> Vec<Verdict> {
         let court = |seed: Option<u64>| {
             let mut rows: HashMap<&[usize], Vec<&Row>> = HashMap::new();
@@ -204,7 +204,7 @@ impl Court<'_> {
         }
     }
 
-    /// What is measured at each place that the claim is about.
+    /// Measured values at each place that the claim is about.
     fn all(&self, claim: &Claim) -> Outcome<Vec<Measured>> {
         let mut places: Vec<Vec<usize>> = Vec::new();
         for row in &self.table.rows {
@@ -294,8 +294,8 @@ impl Court<'_> {
         }
     }
 
-    /// Where on an axis a condition first holds: between the last place where it does not and the first where it does
-    /// by linear interpolation; infinity if nowhere.
+    /// Place on an axis where a condition first holds: by linear interpolation between the last
+    /// place where it does not and the first where it does; infinity if nowhere.
     fn first(
         &self,
         metric: &Metric,

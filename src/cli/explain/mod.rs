@@ -12,11 +12,10 @@ use weir_result::ResultFile;
 use weir_result::explain;
 use weir_simulation::config::Catalog;
 
-/// What holds up whom in the run of a directory, as text or JSON.
+/// Explanation of waiting and its causes in the run of a directory, as text or JSON.
 ///
 /// # Errors
-/// Bad input if there is no result, if it is damaged, or if it does not say whose data waited
-/// where.
+/// Bad input if there is no result, if it is damaged, or if attribution was not recorded.
 pub(super) fn explain(options: &ExplainOptions, catalog: &Catalog) -> Result<String, Failure> {
     let dir = &options.dir;
     let bad =

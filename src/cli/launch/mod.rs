@@ -23,7 +23,8 @@ const LAUNCHERS: [&str; 5] = [
 /// No rank: more than all of them.
 const NOBODY: u64 = u64::MAX;
 
-/// Runs `work` on every rank, over MPI if a launcher has started this process and in one process otherwise.
+/// Runs `work` on every rank, over MPI if a launcher has started this process and in one process
+/// otherwise.
 ///
 /// A panic on any rank ends all of them.
 pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
@@ -68,8 +69,8 @@ pub fn mpi_library() -> String {
     "none".into()
 }
 
-/// Makes the ranks agree on whether a step has succeeded everywhere. If not, the lowest rank that failed prints its
-/// message and every rank gets the exit code of the worst.
+/// Makes the ranks agree on whether a step has succeeded everywhere. If not, the lowest rank that
+/// failed prints its message and every rank gets the exit code of the worst.
 pub fn together<R, T: Transport + ?Sized>(
     transport: &mut T,
     step: Result<R, Failure>,

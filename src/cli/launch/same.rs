@@ -1,5 +1,5 @@
-//! All ranks of a run are the same program with the same experiment: else their results would be mixed, or they would
-//! wait for each other for ever.
+//! All ranks of a run are the same program with the same experiment: else their results would be
+//! mixed, or they would wait for each other for ever.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,14 +10,16 @@ use weir_engine::{Transport, broadcast};
 use weir_simulation::MODEL_VERSION;
 use weir_simulation::config::Experiment;
 
-/// Everything that the ranks of a run have in common. The resolved experiment has the hashes of its traces.
+/// Everything that the ranks of a run have in common. The resolved experiment has the hashes of its
+/// traces.
 #[derive(Serialize, Deserialize)]
 struct Identity {
     program: String,
     experiment: String,
 }
 
-/// Ends all ranks if one of them differs from rank 0. The error is the exit code; its message has been printed.
+/// Ends all ranks if one of them differs from rank 0. The error is the exit code; its message has
+/// been printed.
 pub fn must_be_the_same(transport: &mut dyn Transport, experiment: &Experiment) -> Result<(), u8> {
     if transport.size() == 1 {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Contents of `weir list` besides variants: the keys of the sections that every experiment has, and
-//! metrics.
+//! Contents of `weir list` besides variants: the keys of the sections that every experiment has,
+//! and metrics.
 
 use schemars::schema_for;
 use serde_json::Value as Json;

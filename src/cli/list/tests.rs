@@ -135,7 +135,7 @@ fn presets_are_listed_and_shown() {
 fn a_name_is_found_in_any_family() {
     let text = list(&catalog(), Some("ecn"), None).unwrap();
     assert!(text.contains("decrement_timer"), "{text}");
-    // Of several topologies.
+    // Variants of several topologies.
     let text = list(&catalog(), Some("ugal"), None).unwrap();
     assert!(text.matches("routing ugal\n").count() > 1, "{text}");
     // By its section.
@@ -273,7 +273,7 @@ fn what_is_no_variant_is_listed_too() {
     );
 }
 
-/// The page about scripts has every notation that the list has.
+/// The page about scripts has every notation of the list.
 #[test]
 fn the_page_has_all_of_the_expressions() {
     let page = include_str!("../../../docs/traces.md").replace("\\|", "|");

@@ -48,7 +48,7 @@ fn on_this_rank(
     let asked = Asked::listen(first && !options.quiet)
         .map_err(|error| Failure::failed(format!("error: signals: {error}")));
     let asked = together(transport, asked)?;
-    // Also to those who want no progress: what a result does not show is no progress.
+    // Also if no progress is wanted: a limitation of the result is no progress.
     if first {
         tell_warnings(&plan.warnings);
     }
@@ -92,7 +92,7 @@ fn on_this_rank(
     }
 }
 
-/// What `-v` says: what was built. `-vv` has the whole experiment as well.
+/// Output of `-v`: the network that was built. `-vv` has the whole experiment as well.
 fn log_plan(experiment: &Experiment, plan: &Plan, ranks: u32) {
     let network = plan.network();
     let (topology, blueprint) = (&network.topology, &plan.blueprint);
@@ -199,7 +199,8 @@ fn default_out(file: &Path) -> PathBuf {
     Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 
-/// On rank 0: writes the result and tells what came out. Gives why the run was stopped early, if it was.
+/// On rank 0: writes the result and tells what came out. Gives why the run was stopped early, if it
+/// was.
 fn finish(
     options: &RunOptions,
     experiment: &Experiment,
@@ -276,7 +277,7 @@ struct Viewer {
     started: Instant,
     max_wall: Option<Duration>,
     kind: Kind,
-    /// Where it is written down how far the run is, and when next.
+    /// File in which the progress is written, and the time of the next note.
     place: Option<PathBuf>,
     next: Duration,
 }
@@ -329,7 +330,7 @@ impl Viewer {
 
 impl Observer for Viewer {
     fn progress(&mut self, now: weir_engine::Progress, ranks: u32) {
-        // What the other ranks have moved is not known between windows; they share the work evenly.
+        // The moves of the other ranks are not known between windows; they share the work evenly.
         let moved = now.moved_here * u64::from(ranks);
         self.note(now.until, moved);
         if let Some(progress) = &mut self.progress {
@@ -345,8 +346,8 @@ impl Observer for Viewer {
         late.or_else(|| self.asked.reason())
     }
 
-    /// A twentieth of the wall-clock limit. Without one, in good time for what asks for the end: schedulers give half a
-    /// minute.
+    /// A twentieth of the wall-clock limit. Without one, in good time for what asks for the end:
+    /// schedulers give half a minute.
     fn heed_within(&self) -> Duration {
         let most = Duration::from_secs(5);
         let part = |limit: Duration| (limit / 20).clamp(Duration::from_millis(100), most);

@@ -1,5 +1,5 @@
-//! How far a run is, on standard error: a bar on a terminal, a line now and then elsewhere, nothing if asked for
-//! quiet.
+//! Progress of a run, on standard error: a bar on a terminal, a line now and then elsewhere,
+//! nothing if asked for quiet.
 
 use std::io::Write;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const REFRESH: u8 = 5;
 /// Least time between two texts of the bar.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// What is known about the end of a run.
+/// Knowledge about the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It ends at this simulated time, ps.
@@ -63,8 +63,8 @@ impl Progress {
         Progress { kind, display }
     }
 
-    /// Where the run is: simulated time, packet-hops so far over all ranks, wall-clock time since the start. Cheap
-    /// enough to be called after every window.
+    /// Takes the state of the run: simulated time, packet-hops so far over all ranks, wall-clock
+    /// time since the start. Cheap enough to be called after every window.
     pub fn update(&mut self, simulated_ps: Time, packet_hops: u64, elapsed: Duration) {
         match &mut self.display {
             Display::Quiet => {}

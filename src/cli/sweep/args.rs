@@ -68,7 +68,8 @@ pub struct RunOptions {
     /// What starts several ranks; their number and the program are added.
     #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
     pub launcher: String,
-    /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left as it is.
+    /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left
+    /// as it is.
     #[arg(long, value_name = "LIST")]
     pub points: Option<String>,
     /// No progress on standard error; warnings and errors stay.
@@ -85,7 +86,8 @@ pub struct SubmitOptions {
     /// Slurm's partition.
     #[arg(long, value_name = "NAME")]
     pub partition: Option<String>,
-    /// The time limit of each task, as for sbatch: minutes, or 02:30:00. A minute before, its point is ended in good order.
+    /// The time limit of each task, as for sbatch: minutes, or 02:30:00. A minute before, its point
+    /// is ended in good order.
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
     /// The account to be charged.
@@ -103,14 +105,15 @@ pub struct SubmitOptions {
     /// Tasks that run at once, at most.
     #[arg(long, value_name = "N")]
     pub max_running: Option<NonZeroUsize>,
-    /// What starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which their number and the program are
-    /// added, as in "srun --mpi=pmi2 -n".
+    /// What starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which their
+    /// number and the program are added, as in "srun --mpi=pmi2 -n".
     #[arg(long, value_name = "COMMAND", default_value = "mpirun")]
     pub launcher: String,
     /// What has to be over before the first points begin, as for sbatch: afterok:1234.
     #[arg(long, value_name = "LIST")]
     pub dependency: Option<String>,
-    /// One more option for all jobs, as for sbatch: --sbatch-option=--mem-per-cpu=2G. May be repeated.
+    /// One more option for all jobs, as for sbatch: --sbatch-option=--mem-per-cpu=2G. May be
+    /// repeated.
     #[arg(
         long = "sbatch-option",
         value_name = "OPTION",
@@ -120,7 +123,8 @@ pub struct SubmitOptions {
     /// Submit the points that have failed, too.
     #[arg(long)]
     pub retry: bool,
-    /// Print the scripts and the sbatch lines that would submit them; nothing is written or submitted.
+    /// Print the scripts and the sbatch lines that would submit them; nothing is written or
+    /// submitted.
     #[arg(long)]
     pub dry_run: bool,
 }

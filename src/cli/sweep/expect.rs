@@ -1,4 +1,5 @@
-//! What the points of a study will take: by those that are done, by their beginnings, or by their files alone.
+//! Expected cost of the points of a study: by finished points, by their beginnings, or by their
+//! files alone.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,10 @@ use weir_simulation::Plan;
 use weir_simulation::forecast::{ASSUMED_RATE, Forecast};
 use weir_study::{Brief, Checked, Point, State};
 
-/// So many results are looked at, of many.
+/// Most results that are examined.
 const RESULTS: usize = 128;
 
-/// What one point will take.
+/// Expected cost of one point.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
     /// Packet-hops.
@@ -35,13 +36,13 @@ impl Expected {
     }
 }
 
-/// What points will take, and how that is known.
+/// Expected cost of points, and its basis.
 pub struct Outlook {
     /// The points that were looked at, by their place in the view.
     pub points: BTreeMap<usize, (Brief, Expected)>,
-    /// What does nothing at them.
+    /// Checks and warnings of them.
     pub checked: Checked,
-    /// Packet-hops per second of one core: those that are expected, over the time that was measured.
+    /// Packet-hops per second of one core: the expected hops over the measured time.
     pub rate: f64,
     /// Finished points that it was measured on.
     pub measured: usize,
@@ -49,7 +50,7 @@ pub struct Outlook {
     pub calibrated: usize,
 }
 
-/// What a finished point has taken, over what was expected of its file alone.
+/// Actual cost of a finished point, relative to the estimate from its file alone.
 struct Finished<'a> {
     at: &'a [usize],
     hops: f64,
@@ -59,8 +60,8 @@ struct Finished<'a> {
 }
 
 impl Outlook {
-    /// Of a view of a sweep. With `calibrate` its points that are not done are begun. Unless
-    /// `everything` is asked for, some points of a large study stand for all.
+    /// Outlook of a view of a sweep. With `calibrate` its points that are not done are begun.
+    /// Unless `everything` is asked for, some points of a large study stand for all.
     pub fn new(
         sweep: &Sweep,
         view: &View,
@@ -101,21 +102,20 @@ impl Outlook {
         Ok(outlook)
     }
 
-    /// How long the points without a result will take on one core, s.
+    /// Time that the points without a result will take on one core, s.
     pub fn seconds_left(&self, view: &View) -> f64 {
         let done = view.count(State::Done.name());
         self.seconds(view, view.all - done, &|state| *state != State::Done)
     }
 
-    /// The same without those that have failed.
+    /// The same without the points that have failed.
     pub fn seconds_open(&self, view: &View) -> f64 {
         let open = [State::Waiting, State::Running];
         let count = open.iter().map(|state| view.count(state.name())).sum();
         self.seconds(view, count, &|state| open.contains(state))
     }
 
-    /// How long `count` points in such states will take: as if all were like those that were looked
-    /// at.
+    /// Time that `count` points in such states will take, as if all were like the examined ones.
     fn seconds(&self, view: &View, count: usize, wanted: &dyn Fn(&State) -> bool) -> f64 {
         let some = self.points.iter();
         let some = some.filter(|(at, _)| wanted(&view.states[**at]));
@@ -128,7 +128,7 @@ impl Outlook {
         }
     }
 
-    /// How it is known, in words.
+    /// Basis of the outlook, in words.
     pub fn words(&self) -> String {
         let rate = scaled(self.rate);
         match (self.measured, self.calibrated) {
@@ -167,7 +167,7 @@ fn looked(view: &View, everything: bool) -> Vec<usize> {
     places
 }
 
-/// What a point will take by its beginning.
+/// Expected cost of a point by its beginning.
 fn begun(sweep: &Sweep, point: &Point) -> Result<Expected, Failure> {
     let experiment = sweep.study.experiment(point, &sweep.catalog);
     let experiment = experiment.map_err(|error| bad(&error))?;
@@ -203,8 +203,8 @@ fn finished<'a>(
     done.into_iter().step_by(step).filter_map(look).collect()
 }
 
-/// By the finished points that have the most values of axes in common with this one: as they took more than was expected of
-/// their files alone, so will it.
+/// By the finished points that have the most values of axes in common with this one: as they took
+/// more than was expected of their files alone, so will it.
 fn by_others(point: &Point, brief: &Brief, finished: &[Finished]) -> Expected {
     let common = |one: &Finished| {
         let pairs = one.at.iter().zip(&point.at);

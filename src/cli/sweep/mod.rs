@@ -136,7 +136,7 @@ impl Sweep {
         format!("weir sweep run {}", self.arguments())
     }
 
-    /// What says which sweep it is, as every command takes it.
+    /// Arguments that select the sweep, as every command takes them.
     fn arguments(&self) -> String {
         let mut words = vec![quoted(&self.study.path.display().to_string())];
         words.extend(

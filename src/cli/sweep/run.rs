@@ -101,13 +101,13 @@ impl Wanted {
     }
 }
 
-/// How points are run.
+/// Settings for running points.
 pub(in crate::cli) struct How<'a> {
     /// Points at once.
     pub jobs: usize,
     /// MPI ranks of each.
     pub ranks: u32,
-    /// What starts several ranks.
+    /// Command that starts several ranks.
     pub launcher: &'a str,
     /// No progress on standard error.
     pub quiet: bool,

@@ -32,7 +32,7 @@ pub fn submit(options: &SubmitOptions, catalog: &Catalog) -> Result<u8, Failure>
     let most = max_array_size(&queue, options.dry_run)?;
     let points = sweep.points()?;
     let chosen = choose(options, &sweep, &points, &queued(&sweep, &queue, &name)?)?;
-    // What cannot be run is told now, not by a thousand tasks.
+    // Points that cannot be run are reported now, not by a thousand tasks.
     let checked = sweep.check(&chosen.points)?;
     check_ranks("--ranks-per-point", options.ranks_per_point.get(), &checked)?;
     let root = absolute(&sweep.out)?.join("slurm");
@@ -56,7 +56,8 @@ pub fn submit(options: &SubmitOptions, catalog: &Catalog) -> Result<u8, Failure>
     let submission = match submit_all(options, &queue, of, &scripts) {
         Ok(submission) => submission,
         Err(failure) => {
-            // Nothing runs from there: the next attempt gets the number. What cannot be removed does no harm.
+            // Nothing runs from there: the next attempt gets the number. A file that cannot be
+            // removed does no harm.
             let _ = fs::remove_dir_all(&folder);
             return Err(failure);
         }
@@ -251,7 +252,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(failed)
 }
 
-/// What the jobs are called, after the job file.
+/// Name of the jobs, after the job file.
 fn job_name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |one: char| match one.is_ascii_alphanumeric() || "-_.".contains(one) {
@@ -267,7 +268,8 @@ fn script_name(index: usize) -> String {
 
 const COLLECT: &str = "collect.sbatch";
 
-/// The jobs that the script `index` waits for: the last one for all, an array for the one before where a limit holds, which is for one array only.
+/// The jobs that the script `index` waits for: the last one for all, an array for the one before
+/// where a limit holds, which is for one array only.
 fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[T]) -> Vec<T> {
     match (index == arrays.len(), settings.max_running) {
         (true, _) => jobs.to_vec(),
@@ -276,12 +278,14 @@ fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[
     }
 }
 
-/// What the user wants to be over before a script starts: those that wait for others of this study need not be told.
+/// Condition of the user on the start of a script. Scripts that wait for others of this study need
+/// none.
 fn dependency(options: &SubmitOptions, waits: bool) -> Option<&str> {
     options.dependency.as_deref().filter(|_| !waits)
 }
 
-/// Prints what would be written and submitted, with the lines that would submit it: jobs by the names of their scripts.
+/// Prints what would be written and submitted, with the lines that would submit it: jobs by the
+/// names of their scripts.
 fn dry_run(
     options: &SubmitOptions,
     settings: &Settings,
@@ -322,7 +326,8 @@ fn dry_run(
     Ok(0)
 }
 
-/// Writes the scripts and the copy of the job file; returns the paths of the former, that of the last job last.
+/// Writes the scripts and the copy of the job file; returns the paths of the former, that of the
+/// last job last.
 fn write_scripts(
     sweep: &Sweep,
     settings: &Settings,
@@ -331,7 +336,7 @@ fn write_scripts(
     let folder = &settings.folder;
     let root = folder.parent().unwrap_or(folder);
     fs::create_dir_all(root).map_err(about(root))?;
-    // Not if it is there: it would be somebody else's submission of this moment.
+    // Not if it exists: it would be somebody else's submission of this moment.
     fs::create_dir(folder).map_err(about(folder))?;
     let copy = folder.join(JOB_COPY);
     fs::write(&copy, sweep.study.text()).map_err(about(&copy))?;
@@ -403,7 +408,7 @@ fn counted(settings: &Settings, arrays: &[Array], chosen: &Chosen) -> String {
     )
 }
 
-/// What the user gets to know.
+/// Message to the user.
 fn told(
     options: &SubmitOptions,
     sweep: &Sweep,

@@ -9,10 +9,10 @@ use weir_study::{Point, PointDir, State, Status};
 /// A study of more points than these is not listed from its first point to its last.
 pub const LISTED: usize = 2_000;
 
-/// Of such a study so many of the first and of the last points are shown.
+/// Number of the first and of the last points of such a study that are shown.
 pub const ENDS: usize = 10;
 
-/// And so many of all are looked at for what the whole study will take, spread evenly.
+/// Number of points, spread evenly, that are examined for the cost of the whole study.
 const SPREAD: usize = 256;
 
 /// Points of a study with their states.
@@ -21,7 +21,7 @@ pub struct View {
     pub points: Vec<Point>,
     /// One for each of them.
     pub states: Vec<State>,
-    /// All points of the study. Those that are not here are waiting.
+    /// All points of the study. Points that are not here are waiting.
     pub all: usize,
 }
 
@@ -36,7 +36,7 @@ impl View {
         })
     }
 
-    /// Of a large study: the points that were begun, and some that show what the others are like.
+    /// Part of a large study: the points that were begun, and some that represent the others.
     pub fn part(sweep: &Sweep) -> Result<View, Failure> {
         let rows = sweep.study.rows().map_err(|error| bad(&error))?;
         let sample = sweep.study.sample(LISTED).map_err(|error| bad(&error))?;

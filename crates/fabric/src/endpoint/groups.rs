@@ -1,8 +1,8 @@
 //! Skips queue pairs that cannot send, by their groups.
 //!
-//! Where virtual channels are divided into queues, or packets have separate virtual networks, one
+//! If virtual channels are divided into queues, or packets have separate virtual networks, one
 //! queue pair without credits does not keep others from sending. A full NIC may have thousands of
-//! queue pairs, whose packets join the same few queues. Those queues are looked at instead.
+//! queue pairs whose packets join the same few queues, so these queues are searched instead.
 
 use super::injection::{is_own, may_take};
 use crate::domain::FabricDomain;
@@ -14,16 +14,16 @@ use crate::state::ends::ring_order::Search;
 use weir_model::{NEVER, PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// True if queue pairs wait for nothing but credits, so that one that could not send is looked at again when credits come, and not
-    /// before.
+    /// True if queue pairs wait for nothing but credits, so that one that could not send is looked
+    /// at again when credits come, and not before.
     pub(crate) fn waits_for_credits_alone(&self) -> bool {
         let timed = K::CC && (self.fixed.can.paces || self.fixed.discipline.is_some());
         let managed = K::RICH && self.fixed.flows.managed;
         self.queues_differ() && !timed && !managed && self.ends.sends.all_may_send()
     }
 
-    /// Looks at a NIC of which one queue pair, or none, has got something to send, unless it is busy. Of one that waits for credits
-    /// only that queue pair is looked at.
+    /// Wakes a NIC, unless it is busy, after one queue pair, or none, has got something to send.
+    /// If the NIC waits for credits, only that queue pair is examined.
     pub(crate) fn kick_pair(&mut self, nic: u32, pair: Option<u32>, now: Time) {
         let output = self.first_nic_output + nic;
         let out = &self.ports.outputs[output as usize];
@@ -78,7 +78,8 @@ impl<K: Compiled> FabricDomain<K> {
         None
     }
 
-    /// What looking at groups alone relies on: that no queue pair of the ring has credits for its next packet.
+    /// Assumption of the search by groups: no queue pair of the ring has credits for its next
+    /// packet.
     fn none_may_send(&mut self, nic: u32, output: u32, now: Time) -> bool {
         let ring = self.ends.nics[nic as usize].ring;
         let mut at = ring.turn;
@@ -126,8 +127,9 @@ impl<K: Compiled> FabricDomain<K> {
         self.ends.sends.join_group(nic, ring, at, joined);
     }
 
-    /// Bit by queue of the data's traffic class: whether a packet may join it now, as far as its credits and the routing's choice say;
-    /// and when credits for another one come. All of a port with more queues than a word has bits.
+    /// Bit by queue of the data's traffic class: whether a packet may join it now, as far as its
+    /// credits and the routing's choice say; and when credits for another one come. All of a port
+    /// with more queues than a word has bits.
     fn open_queues(&mut self, nic: u32, output: u32, now: Time) -> (u64, Time) {
         let out = &self.ports.outputs[output as usize];
         let (queues, base) = (out.queues, out.channel_base);

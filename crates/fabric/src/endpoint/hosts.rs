@@ -1,4 +1,5 @@
-//! The tasks of applications at the NICs: they send by them, and hear when a message has left or arrived.
+//! The tasks of applications at the NICs: they send by them, and hear when a message has left or
+//! arrived.
 
 use crate::setup::plain::Compiled;
 use crate::setup::traffic::Application;
@@ -145,7 +146,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.hosts.wishes = wishes;
     }
 
-    /// Hands a message of a task to its NIC. What a task sends to itself does not get there.
+    /// Hands a message of a task to its NIC. Messages from a task to itself do not pass the NIC.
     fn send_from_task(&mut self, place: u32, to: Peer, bytes: u64, envelope: Envelope, now: Time) {
         let host = &self.hosts.hosts[place as usize];
         let (nic, job) = (host.nic, host.job);
@@ -190,8 +191,9 @@ impl<K: Compiled> FabricDomain<K> {
         self.submit(message, now);
     }
 
-    /// A packet of a task's message has arrived, as its destination says, under a scheme that may drop packets. There
-    /// the NIC may need the message again until all of it is acknowledged: that is when it leaves.
+    /// A packet of a task's message has arrived, as its destination says, under a scheme that may
+    /// drop packets. There the NIC may need the message again until all of it is acknowledged: that
+    /// is when it leaves.
     #[inline(never)]
     pub(crate) fn packet_acknowledged(&mut self, nic: u32, origin: &Origin, now: Time) {
         let (own, destination) = (self.ends.nics[nic as usize].id, origin.source);
@@ -201,8 +203,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The last bit of a task's message leaves its NIC at `tail`; from then on the task may do with its content what it
-    /// likes.
+    /// The last bit of a task's message leaves its NIC at `tail`; from then on the task may do with
+    /// its content what it likes.
     #[inline(never)]
     pub(crate) fn message_leaves(
         &mut self,
@@ -257,12 +259,13 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// When the last delivery was, or the end of the last task.
+    /// Time of the last delivery, or of the end of the last task.
     pub fn last_activity(&self) -> Time {
         self.records.stats.last_delivery.max(self.hosts.last_done)
     }
 
-    /// How far each job is here, in the order of the experiment file; all zeros for traffic that is no application.
+    /// Progress of each job in this domain, in the order of the experiment file; all zeros for
+    /// traffic that is no application.
     pub fn job_states(&self) -> &[JobState] {
         &self.hosts.jobs
     }
@@ -274,7 +277,7 @@ impl<K: Compiled> FabricDomain<K> {
         waiting.take(most).collect()
     }
 
-    /// How the tasks of this domain came out at simulated time `end`.
+    /// State of the tasks of this domain at the end of the run, simulated time `end`.
     pub(crate) fn task_rows(&self, end: Time) -> Vec<TaskEnd> {
         let row = |host: &Host| {
             let start = self.traffic[usize::from(host.job)].start;
@@ -291,8 +294,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.hosts.hosts.iter().map(row).collect()
     }
 
-    /// Adds the times that tasks took for the iterations that they began in the measurement window, and how long ago those began that
-    /// were not over at `end`.
+    /// Adds the times that tasks took for the iterations that they began in the measurement window,
+    /// and how long ago those began that were not over at `end`.
     pub(crate) fn add_iteration_times(&self, jobs: &mut [JobStats], end: Time) {
         for host in &self.hosts.hosts {
             let job = &mut jobs[usize::from(host.job)];
@@ -309,7 +312,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The iterations of the applications here, by job, then number. Empty if they are not written down.
+    /// The iterations of the applications here, by job, then number. Empty if they are not written
+    /// down.
     pub(crate) fn iteration_rows(&self) -> Vec<IterationRow> {
         let rows = self.hosts.hosts.iter().flat_map(|host| {
             let iterations = host.task.iterations().iter().enumerate();
@@ -326,7 +330,8 @@ impl<K: Compiled> FabricDomain<K> {
         merge_iterations(rows)
     }
 
-    /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations are not recorded.
+    /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations
+    /// are not recorded.
     pub(crate) fn behind_rows(&self) -> Vec<TasksBehind> {
         let mut counts: BTreeMap<(u16, u64), u64> = BTreeMap::new();
         for host in &self.hosts.hosts {

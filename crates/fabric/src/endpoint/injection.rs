@@ -8,15 +8,16 @@ use weir_model::{EndpointId, LinkKind, NEVER, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};
 
-/// True if the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
-/// turn, one of the network whose turn it is.
+/// True if the next packet may take a virtual channel, of `vcs` and after the one used `last`:
+/// where virtual networks are taken in turn, one of the network whose turn it is.
 pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
     let networks = u32::from(choice.networks);
     let each = vcs / networks;
     choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
 }
 
-/// True if a virtual channel, of `vcs`, is of a packet's own network: where that follows from its turn.
+/// True if a virtual channel, of `vcs`, is of a packet's own network: where that follows from its
+/// turn.
 pub(super) fn is_own(choice: NicChoice, vc: u32, vcs: u32, turn: u32) -> bool {
     let networks = u32::from(choice.networks);
     choice.by != NicRule::Numbered || vc / (vcs / networks) == turn % networks
@@ -89,8 +90,10 @@ impl<K: Compiled> FabricDomain<K> {
         Err(again)
     }
 
-    /// A queue with credits for a packet in the virtual network that the routing has the NIC choose; or when to look again. Of
-    /// virtual channels that the packet may take, that with less in its queue; of equal ones the first in turn.
+    /// A queue with credits for a packet in the virtual network that the routing has the NIC
+    /// choose, or the time to look again.
+    /// Of the virtual channels that the packet may take, the one with the fewest credits in use is
+    /// chosen; ties go to the first in turn.
     #[inline(never)]
     fn chosen_injection(
         &mut self,
@@ -130,7 +133,8 @@ impl<K: Compiled> FabricDomain<K> {
         best.map(|(_, queue)| queue).ok_or(again)
     }
 
-    /// The queue of a packet in a virtual channel of its injection link that is divided into queues.
+    /// The queue of a packet in a virtual channel of its injection link that is divided into
+    /// queues.
     #[inline(never)]
     pub(crate) fn divided_injection(
         &self,

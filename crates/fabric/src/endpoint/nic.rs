@@ -52,7 +52,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Sends the next packet of a NIC, if it may send one, and sees to it that it is looked at again.
+    /// Sends the next packet of a NIC, if it may send one, and sees to it that it is looked at
+    /// again.
     pub(crate) fn serve_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
         if self.ports.outputs[output as usize].link_free > now {
@@ -71,7 +72,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Sends a packet into its queue at the router, and sees to it that the NIC is looked at when it can send another.
+    /// Sends a packet into its queue at the router, and sees to it that the NIC is looked at when
+    /// it can send another.
     pub(crate) fn launch(
         &mut self,
         nic: u32,
@@ -93,9 +95,10 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The packet that a NIC sends next, and its queue at the router: control first, then what was given a time, then what
-    /// tries again, then the queue pair whose turn it is. Where packets join different queues, one that has no room in its own does
-    /// not keep the others from sending.
+    /// The packet that a NIC sends next, and its queue at the router.
+    /// The order is: control packets, packets with a set time, retries, then the queue pair whose
+    /// turn it is. If packets join different queues, a packet without room in its own does not keep
+    /// the others from being sent.
     fn next_to_send(
         &mut self,
         nic: u32,
@@ -217,7 +220,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The next packet of a queue pair. Always inline: the hottest of its callers is the only one of most runs.
+    /// The next packet of a queue pair. Always inline: the hottest of its callers is the only one
+    /// of most runs.
     #[inline(always)]
     pub(crate) fn packet_of_pair(
         &mut self,
@@ -316,13 +320,14 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// How long a packet takes to pass an output, ps.
+    /// Serialization time of a packet at an output, ps.
     fn serialization(&self, output: u32, flits: u16) -> Time {
         let timing = self.ports.outputs[output as usize].timing;
         self.timings[timing as usize].rate.time(flits)
     }
 
-    /// Tells a scheme that reserves of the message that has become the first of a queue pair, if there is one.
+    /// Tells a scheme that reserves of the message that has become the first of a queue pair, if
+    /// there is one.
     #[inline(always)]
     pub(super) fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
         if (K::CC && self.fixed.can.reserves || K::RICH && self.fixed.flows.managed)
@@ -353,7 +358,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin));
     }
 
-    /// Calls a hook at a NIC, then does what it asks for. The header that the hook sees is the one that the pool holds.
+    /// Calls a hook at a NIC, then does what it asks for. The header that the hook sees is the one
+    /// that the pool holds.
     #[inline(always)]
     pub(crate) fn at_nic<R>(
         &mut self,

@@ -17,9 +17,9 @@ pub struct AtNic<'a> {
     pub about: &'a About,
     /// The lowest class of control packets.
     pub control: u8,
-    /// Of each kind of packet.
+    /// Traffic class of each kind of packet.
     pub class_of: [u8; PacketKind::MOST],
-    /// What they are marked with.
+    /// Flags of control packets.
     pub control_flags: u8,
     pub state: &'a mut Nic,
     pub sends: &'a mut SendQueues,

@@ -8,13 +8,13 @@ use weir_model::{EndpointId, Flight, NEVER, Origin, Packet, PacketIndex, Stamp, 
 pub struct NewMessage {
     /// Place of the sending NIC in its domain.
     pub nic: u32,
-    /// Where to.
+    /// The receiving endpoint.
     pub destination: EndpointId,
     /// Payload.
     pub bits: u64,
     /// Which workload it belongs to.
     pub job: u16,
-    /// What tasks of an application know it by.
+    /// Identifier by which tasks of an application know the message.
     pub stamp: Stamp,
 }
 
@@ -30,7 +30,7 @@ pub fn blank(destination: EndpointId, class: u8, flags: u8, flits: u16, now: Tim
 
 /// Why a NIC sends nothing now.
 pub(crate) struct Blocked {
-    /// When to look again.
+    /// Time to look again.
     pub again: Time,
     /// True if a packet is ready but has no credit.
     pub starved: bool,
@@ -49,7 +49,7 @@ impl Blocked {
     }
 }
 
-/// What a packet that is to be sent needs a queue for.
+/// Properties of a packet to be sent that decide its queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Sending {
     pub destination: EndpointId,
@@ -73,7 +73,7 @@ impl Sending {
     }
 }
 
-/// What the turn of a packet follows from that has a number in its message.
+/// Number from which the turn of a packet follows, if packets are numbered in their message.
 pub(super) fn turn_of(origin: &Origin) -> u32 {
     origin.message.wrapping_add(origin.part)
 }

@@ -1,11 +1,15 @@
-//! Injection disciplines: which packet a NIC sends when, of flows whose rates a scheme sets (Birk and Zdornov, section 6.2).
+//! Injection disciplines: the packet that a NIC sends next, among flows whose rates a scheme sets
+//! (Birk and Zdornov, section 6.2).
 //!
 //! Let r be the rate of a flow, d the length of its packet and D what has been sent of its message.
 //!
-//! - `ipd`: each flow by itself, a packet every d / r; of those that may send the one that has waited longest.
-//! - `svc` (shaped virtual clock): the same, and of the flows that may send the one with the least D / r.
-//! - `ps` (periodic selection): the NIC sends a packet every d / R, R the sum of the rates of all flows with something to send, and that is
-//!   one of the flow with the least D / r. A NIC that is held back by its router does not catch up.
+//! - `ipd`: each flow by itself, a packet every d / r; the flow that has waited longest sends among
+//!   those that may.
+//! - `svc` (shaped virtual clock): the same, and the flow with the least D / r sends among those
+//!   that may.
+//! - `ps` (periodic selection): the NIC sends a packet every d / R, R the sum of the rates of all
+//!   flows with something to send; the packet is one of the flow with the least D / r. A NIC that
+//!   is held back by its router does not catch up.
 //!
 //! A flow without a rate may always send, before all others.
 
@@ -24,9 +28,9 @@ struct Candidate {
     pair: u32,
     /// Flits per picosecond; None: as fast as it can.
     rate: Option<f64>,
-    /// What is sent of its message over the rate.
+    /// Part of its message that has been sent, divided by the rate.
     served: f64,
-    /// When it may send by its own rate.
+    /// Time when it may send at its own rate.
     eligible: Time,
 }
 
@@ -57,7 +61,8 @@ impl<K: Compiled> FabricDomain<K> {
         Some(found)
     }
 
-    /// The queue pairs of a NIC that nothing but their rates keeps from sending, from the one whose turn it is on.
+    /// The queue pairs of a NIC that nothing but their rates keeps from sending, from the one whose
+    /// turn it is on.
     fn candidates(&mut self, nic: u32, now: Time, blocked: &mut Blocked) -> Vec<Candidate> {
         let ring = self.ends.nics[nic as usize].ring;
         let mut at = ring.turn;

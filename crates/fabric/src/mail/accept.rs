@@ -1,5 +1,5 @@
-//! What comes from another rank is checked before anything in it is used as a place: the lists of a domain are not
-//! checked again at every access ([`weir_model::Slots`]).
+//! Checks mail from other ranks before anything in it is used as an index: the lists of a domain
+//! are not checked again at every access ([`weir_model::Slots`]).
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -14,7 +14,8 @@ impl<K: Compiled> FabricDomain<K> {
         out.queues * u32::from(self.fixed.classes.count())
     }
 
-    /// True if a packet is for an input at which a wire from this neighbour ends, in a queue that it has.
+    /// True if a packet is for an input at which a wire from this neighbour ends, in a queue that
+    /// it has.
     pub(crate) fn accepts_packet(&self, neighbour: usize, mail: &PacketMail) -> bool {
         let (packet, origin) = (&mail.packet, &mail.origin);
         let Some(input) = self.ports.inputs.get(mail.input as usize) else {

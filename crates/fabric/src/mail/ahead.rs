@@ -1,8 +1,10 @@
-//! Fetches into the cache what the next events and the mail that has come will look at.
+//! Prefetches data of the next events and of the received mail into the cache.
 //!
-//! Where packets are long next to the delays of a network (a message of 4 KB on links of 6 ns) a port does something once in a
-//! while, and a domain leaves the cache before it does so again: a packet-hop then waits for some 30 places of memory one after the
-//! other. What comes next is known, so they are asked for before, many at once. A hint changes no result.
+//! Packets may be long relative to the delays of a network (a message of 4 KB on links of 6 ns). A
+//! port is then active only once in a while, and its domain has left the cache by the time it is
+//! active again: a packet-hop waits for some 30 memory accesses one after the other. The next
+//! events are known, so their data is requested ahead, many accesses at once. A prefetch changes no
+//! result.
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -12,14 +14,15 @@ use crate::state::mail::post::Post;
 use crate::state::{NO_REQUEST, RequestIndex};
 use weir_slots::{lines, prefetch, prefetch_list};
 
-/// So many events ahead the places of ports and NICs are fetched,
+/// Events ahead for which ports and NICs are fetched,
 const PLACES: usize = 4;
-/// so many what stands first in their lists,
+/// for which the heads of their lists are fetched,
 const LISTS: usize = 2;
-/// and so many what that leads to.
+/// and for which the packets at these heads are fetched.
 const PACKETS: usize = 1;
 
-/// So many lines of what a domain holds are fetched for each event of its last window, at most. An event looks at about ten.
+/// Most cache lines of a domain's state that are fetched for each event of its last window. An
+/// event touches about ten.
 const WORTH: u64 = 16;
 
 impl<K: Compiled> FabricDomain<K> {
@@ -68,7 +71,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What stands first in its lists.
+    /// Fetches the heads of the component's lists.
     fn fetch_list(&self, key: u32) {
         let (kind, component) = self.keys.unkey(key);
         let at = component as usize;
@@ -106,7 +109,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What asks first at the output or input of an event.
+    /// First request at the output or input of an event.
     #[inline(always)]
     fn first_request(&self, kind: EventKind, at: usize) -> RequestIndex {
         let classes = usize::from(self.fixed.classes.count());
@@ -125,7 +128,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What that leads to: the packet that asks first, and where it is.
+    /// Fetches the packet of the first request, and the place where the packet is.
     fn fetch_packet(&self, key: u32) {
         let (kind, component) = self.keys.unkey(key);
         let first = self.first_request(kind, component as usize);
@@ -139,9 +142,11 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Fetches what a domain holds before it takes in its mail and runs, if so much happens in a window that most of it will be looked at. A rank
-    /// that owns several domains has each out of the near cache when its turn comes again, and what is asked for all at once comes
-    /// many times faster than one place after the other.
+    /// Fetches a domain's state before it takes in its mail and runs, if enough happens in a window
+    /// that most of the state will be used.
+    ///
+    /// The domains of a rank that owns several evict each other from the near cache between their
+    /// turns. Requesting everything at once is many times faster than one place after the other.
     pub(crate) fn fetch_state(&self) {
         // The credits of a channel are a line of their own.
         let ports = lines(&self.ports.inputs)
@@ -160,7 +165,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What mail will be written to: first the ports, then their channels, then the places of credits.
+    /// Fetches the places that mail will be written to: first the ports, then their channels, then
+    /// the credits.
     pub(crate) fn fetch_for(&self, mail: &Post, step: u32) {
         for one in &mail.credits {
             let out = &self.ports.outputs[one.output as usize];

@@ -9,7 +9,8 @@ use crate::state::mail::post::{PacketMail, SHORT};
 use weir_model::PacketIndex;
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Takes in packets that are on wires from a neighbouring domain, with the headers that the scheme has given them.
+    /// Takes in packets that are on wires from a neighbouring domain, with the headers that the
+    /// scheme has given them.
     pub(crate) fn take_packets(
         &mut self,
         neighbour: usize,
@@ -51,8 +52,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Takes the packet that arrives on the only wire from a neighbour. Of all that are on such a wire only the first has an
-    /// event.
+    /// Takes the packet that arrives on the only wire from a neighbour. Only the first packet on
+    /// such a wire has an event.
     pub(crate) fn next_of_inbox(&mut self, neighbour: u32, input: InIndex) -> Option<PacketIndex> {
         let inbox = &mut self.mail.inboxes[neighbour as usize];
         let pool = &mut self.pool;

@@ -29,7 +29,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Does everything that is due at `now`, at whatever NIC, in the order of NICs; the events of the others find nothing.
+    /// Does everything that is due at `now`, at whatever NIC, in the order of NICs; the events of
+    /// the others find nothing.
     pub(crate) fn do_what_is_due(&mut self, now: Time) {
         while let Some((nic, control)) = self.mail.later.take_control(now) {
             self.queue_control(nic, &control, now);

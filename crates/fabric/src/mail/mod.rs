@@ -1,4 +1,4 @@
-//! What domains tell each other: packets, credits and signals.
+//! Mail between domains: packets, credits and signals.
 
 pub(super) mod accept;
 pub(super) mod ahead;

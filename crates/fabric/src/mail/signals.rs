@@ -10,13 +10,15 @@ use crate::state::{OutIndex, Wire};
 use weir_model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// An event of the scheme: the timer of a router's output, or signals, timers and control packets for NICs.
+    /// An event of the scheme: the timer of a router's output, or signals, timers and control
+    /// packets for NICs.
     #[inline(never)]
     pub(crate) fn scheme_event(&mut self, output: OutIndex, now: Time) {
         if output < self.first_nic_output {
             return self.port_timer(output, now);
         }
-        // All that are due, for whatever NIC, in the order of what they say; their other events find nothing.
+        // All that are due, for whatever NIC, in the order of what they say; their other events
+        // find nothing.
         while let Some(signal) = self.mail.signals.take(now) {
             let nic = self.nic_of(signal.to);
             self.scheme.on_signal(nic, &signal);
@@ -85,8 +87,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What a packet without length takes from a router to an endpoint through an empty network, ps. It begins at the
-    /// router's port `port`, so its route is that of a packet which has come in there.
+    /// Zero-load time of a packet without length from a router to an endpoint, ps.
+    /// The route starts at the router's port `port`, as if the packet had come in there.
     fn unloaded(&self, router: RouterId, port: PortId, to: EndpointId) -> Time {
         let in_port = if port == Signal::ENDPOINT { 0 } else { port };
         let crossing = |router| self.network.router(router).latency;

@@ -1,10 +1,11 @@
-//! Whose data waits where, and for what: what `weir explain` is worked out from.
+//! Backlog by owner, place and cause: the input of `weir explain`.
 //!
-//! All ports of a domain are looked at at fixed times, so that nothing is counted on a packet's way: what waits is known there
-//! already, in queues and rings. A port that something waits at says for each job how many flits wait because its link
-//! carries others, and how many because there is no credit for the buffer behind it; an input whose buffer is filling up says
-//! for which outputs what is in it waits. From these two the analysis follows the congestion from port to port, over domains
-//! and ranks, when the result is read.
+//! All ports of a domain are examined at fixed times, so that nothing is counted per packet: queues
+//! and rings hold the information already. A port with queued packets reports for each job the
+//! flits that wait because its link carries others, and the flits that lack credit for the buffer
+//! behind it. An input whose buffer is filling up reports for which outputs its flits wait. From
+//! these two the analysis follows the congestion from port to port, over domains and ranks, when
+//! the result is read.
 
 use crate::state::records::attribution::{Attribution, Looked};
 
@@ -17,13 +18,15 @@ use crate::state::{NO_REQUEST, RequestIndex};
 use crate::state::{OutIndex, Wire};
 use weir_model::{PacketIndex, Time};
 
-/// Packets of a queue that are looked at where jobs alone matter; the others are taken to be as those are.
+/// Packets of a queue that are looked at where jobs alone matter; the others are taken to be as
+/// those are.
 const LOOKED_AT: usize = 4;
 
-/// The same of those behind the first one of a queue without virtual output queues, of which the others do not count.
+/// The same of those behind the first one of a queue without virtual output queues, of which the
+/// others do not count.
 const LOOKED_AT_BEHIND: usize = 32;
 
-/// … so many intervals in a row.
+/// … for this number of intervals in a row.
 const IN_A_ROW: u64 = 2;
 
 impl<K: Compiled> FabricDomain<K> {
@@ -59,7 +62,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.records.attribution = notes;
     }
 
-    /// Looks at an output of a router at which something waits, a time `since` after the last sample.
+    /// Looks at an output of a router at which something waits, a time `since` after the last
+    /// sample.
     fn look_at(&self, output: OutIndex, (now, since): (Time, Time), notes: &mut Attribution) {
         let out = &self.ports.outputs[output as usize];
         let timing = &self.timings[out.timing as usize];
@@ -69,7 +73,8 @@ impl<K: Compiled> FabricDomain<K> {
         notes.seen[output as usize] = seen;
         let full = seen.full >= IN_A_ROW;
         let own = if full { Kind::Full } else { Kind::Queued };
-        // An endpoint takes whatever comes. What has taken its place already waits for the link.
+        // An endpoint takes everything at once. Packets that have taken their credit wait for the
+        // link.
         let endpoint = matches!(out.wire, Wire::Endpoint(_));
         let at_link = !endpoint && !prepaid;
         let mut from = 0;
@@ -94,7 +99,8 @@ impl<K: Compiled> FabricDomain<K> {
         notes.keep(output);
     }
 
-    /// Looks at what waits at the inputs of a router for an output. `own`: what it waits for if there is credit.
+    /// Examines the flits at the inputs of a router that wait for an output. `own`: their reason to
+    /// wait if there is credit.
     fn look_at_inputs(&self, output: OutIndex, now: Time, own: Kind, notes: &mut Attribution) {
         let classes = usize::from(self.fixed.classes.count());
         let mut requests = std::mem::take(&mut notes.requests);
@@ -104,7 +110,8 @@ impl<K: Compiled> FabricDomain<K> {
             while at != NO_REQUEST {
                 let request = self.ports.requests.get(at);
                 if !request.also {
-                    // They are anywhere in memory: those of the last ones come while the first ones are looked at.
+                    // They are anywhere in memory: those of the last ones come while the first ones
+                    // are looked at.
                     self.pool.fetch_all(request.queue.head);
                     requests.push(at);
                 }
@@ -118,7 +125,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.look_at_request(at, output, now, own, notes);
         }
         notes.requests = requests;
-        // What was not looked at is shared out among the queues that are longer.
+        // Flits that were not looked at are divided among the longer queues.
         let seen: u64 = notes.queues.iter().map(|queue| queue.flits).sum();
         let longer = notes.queues.iter().filter(|queue| queue.more).count() as u64;
         let rest = u64::from(self.ports.outputs[output as usize].waiting).saturating_sub(seen);
@@ -152,13 +159,15 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let place = match out.wire {
             Wire::Endpoint(_) => None,
-            // What has its credit and waits for the full link is what the others lack it for.
+            // Packets that have their credit and wait for the full link are the reason why the
+            // others lack credit.
             _ if own == Kind::Full && Self::is_prepaid(timing) => None,
             _ => self.used_channel(out.channel_base, queue),
         };
         let starved = place.is_some_and(|place| {
             let ahead = self.ports.channels[place].queue;
-            // Where packets need no credit to cross, it is the first one in the output queue that waits for it.
+            // If packets need no credit to cross, the first one in the output queue is the one that
+            // waits for it.
             let first = match timing.credit_to_cross || ahead.is_empty() {
                 true => request.queue.head,
                 false => ahead.head,
@@ -207,7 +216,7 @@ impl<K: Compiled> FabricDomain<K> {
         notes.keep(output);
     }
 
-    /// True if a queue has no credit for so many flits. Leaves the credits as they are.
+    /// True if a queue has no credit for the packet. Leaves the credits unchanged.
     fn is_short(&self, channel: usize, index: PacketIndex, now: Time) -> bool {
         let (credit, room) = (
             &self.ports.channels[self.home(channel)].credit,
@@ -216,7 +225,7 @@ impl<K: Compiled> FabricDomain<K> {
         credit.available < room && credit.enough_at(room) > now
     }
 
-    /// What was recorded of what waits, of a run that is over.
+    /// Recorded backlog of a run that is over.
     pub(crate) fn waits_report(&mut self) -> WaitsReport {
         let mut notes = std::mem::replace(&mut self.records.attribution, Attribution::none());
         if notes.looks.interval == 0 {
@@ -255,7 +264,7 @@ impl<K: Compiled> FabricDomain<K> {
                 flits,
             }
         });
-        // What a router sends itself comes in by no port.
+        // Packets that a router sends itself come in by no port.
         let topology = &self.network.topology;
         let real = |row: &Pressure| row.from < topology.ports(row.router);
         WaitsReport {

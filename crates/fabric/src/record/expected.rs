@@ -1,4 +1,4 @@
-//! What a network takes, from its numbers: nothing is built.
+//! Estimates the memory of a network from its numbers: nothing is built.
 
 use crate::domain::FabricDomain;
 use crate::setup::blueprint::Blueprint;
@@ -16,7 +16,7 @@ use weir_model::LinkKind;
 use weir_network::topology::Links;
 use weir_workload::tasks::{Op, Script};
 
-/// So many endpoints or tasks stand for all.
+/// Number of endpoints or tasks that are looked at to estimate all.
 const SAMPLES: usize = 256;
 
 /// Outputs on which a scheme is tried.
@@ -47,7 +47,7 @@ pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
     let few = links.iter().filter(|links| !is_crowd(links));
     let queued = few.map(|links| buffers(links) * u64::from(network.channels(links.link.kind)));
     let queued = queued.sum::<u64>();
-    // Of a link to an endpoint, one of a class down, beside those of the NIC up.
+    // A link to an endpoint has one channel per class down, besides those of the NIC up.
     let channels = queued + classes * nics;
     let fifos = match network.queueing.by_output() {
         true => 0,
@@ -71,7 +71,7 @@ pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
     lists + words + bytes(resends, size_of::<Resends>()) + scheme + traffic + domains
 }
 
-/// What a scheme prepares, from what it prepares for a few outputs.
+/// Memory of a scheme's state, from what it prepares for a few outputs.
 fn scheme_bytes(scheme: &dyn Scheme, nics: u64, outputs: u64) -> u64 {
     let part = (OUTPUTS as f64 / outputs.max(1) as f64).min(1.0);
     let few = |count: u64| (count as f64 * part).ceil() as usize;
@@ -120,7 +120,7 @@ fn task_bytes(application: &Application) -> u64 {
 }
 
 impl Traffic {
-    /// How many endpoints generate messages, about: of many, some are looked at.
+    /// Approximate number of endpoints that generate messages: of many, only a sample is looked at.
     pub fn senders(&self) -> f64 {
         let count = self.tasks.len();
         let step = count.div_ceil(SAMPLES * 16).max(1);

@@ -1,4 +1,4 @@
-//! What is recorded of flows, for the fluid model: when each began, and which links carried how much of it.
+//! Record of flows for the fluid model: when each began, and how much of it each link carried.
 
 use crate::setup::plain::Compiled;
 use crate::state::records::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
@@ -64,7 +64,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What was recorded, in an order that depends on nothing but the run.
+    /// Recorded flows, in an order that depends on nothing but the run.
     pub(crate) fn flow_report(&mut self) -> FlowReport {
         let mut rows = std::mem::take(&mut self.records.flow_log.rows);
         rows.sort_unstable();

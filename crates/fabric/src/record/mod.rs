@@ -1,4 +1,4 @@
-//! What is counted and written down of all that.
+//! Counters and records.
 
 pub(super) mod attribution;
 pub(super) mod expected;

@@ -1,4 +1,4 @@
-//! What a domain reports at the end of a run.
+//! Report of a domain at the end of a run.
 
 use crate::setup::plain::Compiled;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub struct MissingCredit {
 /// The counts of one domain that are added up, and are not in results as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// What became of packets.
+    /// Packet counts by what became of them.
     pub tally: Tally,
     /// Messages that are not wholly sent.
     pub messages_waiting: u64,
@@ -71,18 +71,19 @@ pub struct DomainReport {
     pub bin_width: Time,
     pub ejected: Vec<Series<u64>>,
     pub endpoints: Vec<u64>,
-    /// Payload bits per bin of the endpoints of which that is recorded, in the order of `endpoints`.
+    /// Payload bits per bin of the endpoints of which that is recorded, in the order of
+    /// `endpoints`.
     pub received: Vec<Series<u64>>,
     pub routers: Vec<u64>,
     pub ports: Vec<PortCounts>,
     pub packets: Vec<PacketRow>,
     pub messages: Vec<MessageRow>,
-    /// Of each record of the scheme its rows, one after another.
+    /// Rows of each record of the scheme, one after another.
     pub scheme_rows: Vec<Vec<u64>>,
     pub occupancy: Vec<u64>,
     /// Interval of the contents of routers, ps.
     pub occupancy_interval: Time,
-    /// The places of this domain's endpoints among those whose allowed rates are recorded.
+    /// Places of this domain's endpoints in the list of endpoints whose allowed rates are recorded.
     pub rated: Vec<u64>,
     /// Their rates, sample by sample, as the bits of an `f64`.
     pub rates: Vec<u64>,
@@ -94,15 +95,15 @@ pub struct DomainReport {
     pub iterations: Vec<IterationRow>,
     /// Tasks that may still begin iterations.
     pub behind: Vec<TasksBehind>,
-    /// What is recorded of flows.
+    /// Records of flows.
     pub flows: FlowReport,
     /// True if flows are left that are not over.
     pub flows_left: bool,
-    /// How often a router kept a port for a flow, and how often there was no room to.
+    /// Number of times a router kept a port for a flow, and number of times it had no room to.
     pub circuits: [u64; 2],
-    /// What the scheme has counted.
+    /// Counters of the scheme.
     pub scheme: Vec<u64>,
-    /// What waited at ports, if that is recorded.
+    /// Backlog at ports, if that is recorded.
     pub waits: WaitsReport,
     /// Queues whose credits are not all home.
     pub credits_missing: Vec<MissingCredit>,
@@ -180,7 +181,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Of packets that are on the links to their endpoints when the run ends, what has come in belongs to the loads.
+    /// Counts packets that are on the links to their endpoints when the run ends: the part that has
+    /// come in belongs to the loads.
     fn count_coming_in(&mut self, end: Time) {
         for nic in self.ends.nics.iter() {
             let mut index = nic.wire.head;
@@ -194,8 +196,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What is counted of each workload, with the packets that are still under way. All data packets of a domain's pool are
-    /// injected, and each is in one domain.
+    /// Counts of each workload, with the packets that are still under way. All data packets of a
+    /// domain's pool are injected, and each is in one domain.
     fn job_stats(&self, end: Time) -> Vec<JobStats> {
         let mut jobs = self.records.stats.jobs.clone();
         let coming = self.mail.inboxes.iter().flat_map(Inbox::packets);

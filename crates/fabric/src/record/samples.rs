@@ -1,7 +1,8 @@
-//! What is recorded at fixed times.
+//! Records taken at fixed times.
 //!
-//! Samples are no events: they would keep a run to completion alive for ever, and empty time from being skipped. There are
-//! at most [`most_rows`] of them: when there would be more, every other one is forgotten and the interval doubled.
+//! Samples are not events: events would keep a run to completion alive for ever, and keep empty
+//! time from being skipped. There are at most [`most_rows`] of them: when there would be more,
+//! every other one is discarded and the interval doubled.
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -10,8 +11,9 @@ use weir_engine::Schedule;
 use weir_model::{NEVER, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Before the samples up to `until` are taken: sees to it that they are not too many. What counts is the end of the
-    /// window, which is the same in all domains; where windows are cut depends on the clock.
+    /// Ensures before the samples up to `until` are taken that they are not too many. `until` is
+    /// the end of the window, which is the same in all domains; the end of a piece depends on the
+    /// clock.
     #[inline]
     pub(crate) fn thin_samples(&mut self, until: Time) {
         if self.records.samples.next() == NEVER {

@@ -1,9 +1,10 @@
-//! Who waits for whom, when nothing moves any more.
+//! Deadlock analysis: wait-for relations when nothing moves any more.
 //!
-//! A place (an input buffer or an output queue) is stuck if every packet that could leave it next waits for room in
-//! another place that is stuck. Every domain lists its blocked places and what they wait for; put together, those that
-//! wait for a place which is not blocked are taken away until nothing changes. What is left can never move: a
-//! deadlock, and following what its places wait for leads round a cycle.
+//! A place (an input buffer or an output queue) is stuck if every packet that could leave it next
+//! waits for room in another place that is stuck. Every domain lists its blocked places and what
+//! they wait for. In the combined list, every place that waits for a place that is not blocked is
+//! removed, until nothing changes. The places that remain can never move: a deadlock, and following
+//! their wait-for relations leads round a cycle.
 
 use crate::setup::plain::Compiled;
 use std::fmt;
@@ -27,24 +28,25 @@ pub struct Place {
     pub router: RouterId,
     /// Its port.
     pub port: PortId,
-    /// Queue, over all traffic classes: where virtual channels are not divided, the virtual channel.
+    /// Queue, over all traffic classes: where virtual channels are not divided, the virtual
+    /// channel.
     pub queue: u16,
 }
 
 /// A packet at the head of a queue that waits for room in another place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
-    /// Where it is.
+    /// The blocked place.
     pub at: Place,
-    /// What it needs room in.
+    /// The place in which it needs room.
     pub needs: Place,
     /// Which packet: its source, and its number there.
     pub packet: (u32, u32),
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Every blocked place of this domain with what its packets wait for. A place from which some packet can go, or
-    /// waits for time only, is not listed.
+    /// Every blocked place of this domain with what its packets wait for. A place from which some
+    /// packet can go, or waits for time only, is not listed.
     pub fn waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
         for router in self.ports.routers.iter() {
@@ -57,7 +59,8 @@ impl<K: Compiled> FabricDomain<K> {
         waits
     }
 
-    /// The buffer that a packet needs behind an output, if it has no credit for it and none is on its way.
+    /// The buffer that a packet needs behind an output, if it has no credit for it and none is on
+    /// its way.
     fn lacks_credit(
         &self,
         router: RouterId,
@@ -90,7 +93,7 @@ impl<K: Compiled> FabricDomain<K> {
     fn waits_at_output(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
         let out = &self.ports.outputs[flat as usize];
         if self.timings[out.timing as usize].prepaid {
-            // What is in its queues has its credit.
+            // Packets in its queues have their credit.
             return;
         }
         let mut from = 0;
@@ -126,7 +129,8 @@ impl<K: Compiled> FabricDomain<K> {
             let mut at = first;
             while at != NO_REQUEST {
                 let request = *self.ports.requests.get(at);
-                // A packet that may go several ways has a request for each: it is stuck if all of these are.
+                // A packet that may go several ways has a request for each: it is stuck if all of
+                // these are.
                 let queue = self.buffer_queue(router, port, request.in_queue);
                 let place = Place {
                     output: false,
@@ -197,7 +201,8 @@ impl<K: Compiled> FabricDomain<K> {
         })
     }
 
-    /// The queue under which the buffer of an input's queue is known: the first of those that share it.
+    /// Queue under which the buffer of an input's queue is known: the first of the queues that
+    /// share it.
     fn buffer_queue(&self, router: RouterId, port: PortId, queue: u16) -> u16 {
         if self.network.router(router).buffer_per != crate::BufferPer::Port {
             return queue;
@@ -241,7 +246,8 @@ pub fn find_deadlock(waits: &[Wait]) -> Option<Deadlock> {
             stuck.remove(&place);
         }
     }
-    // From the first stuck place (so that the report is the same on every run) along what each waits for.
+    // From the first stuck place (so that the report is the same on every run) along what each
+    // waits for.
     let mut at = *stuck.keys().min()?;
     let mut way: Vec<Wait> = Vec::new();
     loop {

@@ -1,8 +1,10 @@
-//! What a router takes to allocate a virtual channel to the next packet, where that is not done ahead.
+//! Time to allocate a virtual channel to the next packet, if that is not done ahead.
 //!
-//! A flit-level router gives the virtual channel of an output to a packet in one step and its place on the crossbar in the next, and looks at the
-//! packet behind it in its own channel when it has gone (Dally and Towles, "Principles and Practices of Interconnection Networks",
-//! 2004, chapter 16). So a step is lost between two packets on one channel, which is seen where packets are short and ports are full.
+//! A flit-level router gives the virtual channel of an output to a packet in one step and its slot
+//! on the crossbar in the next. It looks at the packet behind it in its own channel when the first
+//! has left (Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
+//! chapter 16). So a step is lost between two packets on one channel, which is visible if packets
+//! are short and ports are full.
 
 use crate::state::ports::allocation::Allocation;
 
@@ -12,7 +14,8 @@ use crate::state::{InIndex, OutIndex, Wire};
 use weir_model::{PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// When a packet in this queue (an input, and which of its queues) may cross to this channel, as far as their allocation goes.
+    /// Time when a packet in this queue (an input, and its queue there) may cross to this channel,
+    /// as far as allocation decides.
     #[inline(never)]
     pub(crate) fn allocated_from(&self, place: (InIndex, u16), channel: usize) -> Time {
         let Allocation {
@@ -28,7 +31,8 @@ impl<K: Compiled> FabricDomain<K> {
         output.unwrap_or(0).max(input)
     }
 
-    /// A packet crosses from this queue; its tail is across at `leave`. Its channels are allocated anew from then on.
+    /// A packet crosses from this queue; its tail is across at `leave`. Its channels are allocated
+    /// anew from then on.
     #[inline(never)]
     pub(crate) fn allocate_from(
         &mut self,

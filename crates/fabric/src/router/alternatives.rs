@@ -1,9 +1,10 @@
-//! Packets that may go other ways than the first, for routings that say so.
+//! Alternative routes of packets, for routings that offer them.
 //!
-//! A packet that waits has a request for each of its ways, in the ring of that way's output and in the ring of its input. So
-//! whatever looks at the requests of a port (it is free, there is room, credits have come) finds it there, and each of its
-//! ways is waited for as if it were the only one. The request for the first way is the one that holds the queue; the others
-//! hold the packet at its head only, and are gone when it goes.
+//! A queued packet has a request for each of its routes, in the ring of that route's output and in
+//! the ring of its input. So every event that serves the requests of a port (port free, room
+//! available, credits returned) finds it, and the packet waits for each route as if it were the
+//! only one. The request for the first route is the one that holds the queue; the others hold the
+//! packet at its head only, and are removed when it leaves.
 
 use super::crossbar::Crossing;
 use crate::domain::FabricDomain;
@@ -16,8 +17,8 @@ use weir_model::{Classes, PacketIndex, Time};
 use weir_network::routing::Hop;
 
 impl<K: Compiled> FabricDomain<K> {
-    /// A routed packet asks for its output, and where it cannot go there for another. Behind others, which have not gone by
-    /// that output either, it tries the rest of its ways once.
+    /// A routed packet asks for its output, and where it cannot go there for another. Behind
+    /// others, which have not gone by that output either, it tries the rest of its ways once.
     pub(crate) fn ask_for_any(
         &mut self,
         index: PacketIndex,
@@ -58,7 +59,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ways = ways;
     }
 
-    /// The ways of a packet but for the first, which leads to the output `first`. They are to be put back.
+    /// The ways of a packet but for the first, which leads to the output `first`. They are to be
+    /// put back.
     fn ways_of(
         &mut self,
         index: PacketIndex,
@@ -104,8 +106,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.pool.get_mut(queue.head).queue = out_queue;
     }
 
-    /// The first packet of `main` waits for the way of that request and for all of `ways`. A way that it may go by now is
-    /// looked at in an event of its own.
+    /// Makes the first packet of `main` wait for the route of that request and for all of `ways`. A
+    /// route that is available now is served in a separate event.
     fn wait_for_all(&mut self, main: RequestIndex, ways: &[Hop], now: Time) {
         let Request {
             queue,
@@ -149,7 +151,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The first packet of a request's queue goes by the way that the request is for; the packet behind it waits for its own.
+    /// Sends the first packet of a request's queue by the route of the request; the packet behind
+    /// it waits for its own.
     pub(crate) fn serve_any(&mut self, at: RequestIndex, now: Time) {
         let Request {
             input,
@@ -203,7 +206,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet that waited at an output has gone by another: whether others still lack credits has to be found out.
+    /// A packet that waited at an output has gone by another: whether others still lack credits has
+    /// to be found out.
     fn find_out_anew(&mut self, output: OutIndex, now: Time) {
         let classes = usize::from(self.fixed.classes.count());
         let waiting = any_waits(&self.ports.rings.outputs, output, classes);
@@ -218,8 +222,9 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Panics if a packet waits at `now`, when all that was to happen has, though it could go one of its ways: something that
-    /// became free has not woken it. Builds for tests look after every window.
+    /// Panics if a packet waits at `now`, when all that was to happen has, though it could go one
+    /// of its ways: something that became free has not woken it. Builds for tests look after every
+    /// window.
     pub(crate) fn assert_all_wait(&mut self, now: Time) {
         for ring in 0..self.ports.rings.outputs.len() {
             let first = self.ports.rings.outputs[ring].next;

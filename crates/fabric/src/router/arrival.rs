@@ -1,4 +1,4 @@
-//! Packets that come to a router: where they are to go on, and what waits for that.
+//! Arrival of packets at a router: their routing, and the requests that they make.
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -50,7 +50,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Routes a packet, and lets it cross at once or makes it wait. `behind`: it has waited behind others.
+    /// Routes a packet, and lets it cross at once or makes it wait. `behind`: it has waited behind
+    /// others.
     pub(crate) fn route(&mut self, index: PacketIndex, input: InIndex, behind: bool, now: Time) {
         let held = match K::RICH && self.fixed.flows.held {
             true => self.held_way(index, input),
@@ -116,7 +117,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet has come to a router behind others of its queue. If it is for an endpoint of the router, it waits for that.
+    /// A packet has come to a router behind others of its queue. If it is for an endpoint of the
+    /// router, it waits for that.
     #[inline(never)]
     fn comes_behind(&mut self, index: PacketIndex, input: InIndex, now: Time) {
         let to = self.pool.get(index).flight.destination;
@@ -128,8 +130,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The output that a way leads to from a router of this domain, and the packet's queue there. A way that is not there ends
-    /// the run here, where it can be named.
+    /// The output that a way leads to from a router of this domain, and the packet's queue there. A
+    /// way that is not there ends the run here, where it can be named.
     #[inline(always)]
     pub(crate) fn way(&self, hop: Hop, router: u32, index: PacketIndex) -> (OutIndex, u16) {
         let router = &self.ports.routers[router as usize];

@@ -1,7 +1,9 @@
-//! A place that stays free in each ring ([`weir_network::routing::Routing::onward`]), so that some packet of it can always move.
+//! A place that stays free in each ring ([`weir_network::routing::Routing::onward`]), so that some
+//! packet of it can always move.
 //!
-//! Buffers are counted in places of the longest packet then. (By flits a packet of half that length that moves on would leave half of a
-//! free place behind and half before it, in neither of which a long one fits: the bubble would be gone.)
+//! Buffers are counted in places of the longest packet then. (By flits a packet of half that length
+//! that moves on would leave half of a free place behind and half before it, in neither of which a
+//! long one fits: the bubble would be gone.)
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -26,8 +28,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Takes note whether a packet that is routed to an output enters a ring there. `from`: its input and its queue there. It goes on
-    /// along its ring in the same queue only.
+    /// Takes note whether a packet that is routed to an output enters a ring there. `from`: its
+    /// input and its queue there. It goes on along its ring in the same queue only.
     #[inline(never)]
     pub(crate) fn note_entry(
         &mut self,
@@ -44,7 +46,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Flits of a buffer that a packet of so many takes.
+    /// Flits of a buffer that a packet of `flits` flits takes.
     #[inline(always)]
     pub(crate) fn place(&self, flits: u16) -> u16 {
         match self.keeps_bubbles() {

@@ -1,4 +1,5 @@
-//! The places in the buffers behind links: taken when a packet is sent, given back when it leaves them.
+//! The places in the buffers behind links: taken when a packet is sent, given back when it leaves
+//! them.
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -6,7 +7,8 @@ use crate::state::{InIndex, OutIndex, Upstream};
 use weir_model::{PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
+    /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back
+    /// upstream.
     #[inline(always)]
     pub(crate) fn give_back(&mut self, input: InIndex, queue: u16, flits: u16, leave: Time) {
         let flits = self.place(flits);
@@ -21,14 +23,15 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// True if a channel has credits for so many flits.
+    /// True if a channel has credits for `flits` flits.
     #[inline(always)]
     pub(crate) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
         let home = self.home(channel);
         self.ports.channels[home].credit.has(flits, now)
     }
 
-    /// Takes up the credits of a channel that have come back by now where a scheme may mark what leaves, since it is told what is left.
+    /// Takes up the credits of a channel that have come back by now where a scheme may mark what
+    /// leaves, since it is told what is left.
     #[inline(always)]
     pub(crate) fn count_credits(&mut self, output: OutIndex, channel: usize, now: Time) {
         if K::CC && self.ports.outputs[output as usize].level() >= self.fixed.mark_from {
@@ -65,7 +68,7 @@ impl<K: Compiled> FabricDomain<K> {
         lent.give(time, u32::from(flits), passed);
     }
 
-    /// Those who wait at an output for credits are looked at when there are some.
+    /// Wakes an output that is stalled for lack of credits, at the time when some are available.
     #[inline(never)]
     fn wake_stalled(&mut self, output: OutIndex, time: Time) {
         if output < self.first_nic_output && self.timing(output).credit_to_cross {
@@ -89,8 +92,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Gives the credit of a packet back, to be used from `time` on: of one that is at its endpoint, or was dropped after it had
-    /// taken it.
+    /// Gives the credit of a packet back, to be used from `time` on: of one that is at its
+    /// endpoint, or was dropped after it had taken it.
     #[inline(never)]
     pub(crate) fn leave_place(&mut self, index: PacketIndex, output: OutIndex, time: Time) {
         let packet = self.pool.get(index);

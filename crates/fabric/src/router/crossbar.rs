@@ -1,4 +1,5 @@
-//! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
+//! From the input buffers across the crossbar: who may cross, and when to look again at who may
+//! not.
 
 use crate::Arbitration;
 use crate::domain::FabricDomain;
@@ -60,7 +61,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// True if a packet at the head of its queue (`place`: its input, and which of its queues) may cross now.
+    /// True if a packet at the head of its queue (`place`: its input, and which of its queues) may
+    /// cross now.
     #[inline(always)]
     pub(crate) fn crossing(
         &mut self,
@@ -94,7 +96,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if credit_to_cross {
             if K::CC && self.fixed.can.marks {
-                // What is left now is what the scheme is told when the packet leaves.
+                // The credits left at this moment are what the scheme is told when the packet
+                // leaves.
                 let home = self.home(channel);
                 self.ports.channels[home].credit.collect(now);
             }
@@ -121,8 +124,9 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Sees to it that a packet that may not cross is looked at again as soon as it may. One that asks for this output `also`, in place
-    /// of the one that it is to go to first, is dropped at that one alone, which sees to when.
+    /// Makes sure that a packet that may not cross is looked at again as soon as it may.
+    /// A request for this output as an alternative (`also`) is dropped only at the packet's first
+    /// output, which sets the time.
     pub(crate) fn wait(
         &mut self,
         reason: Crossing,
@@ -157,8 +161,10 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A stalled output is looked at whenever a credit comes back, whatever for: by those that are on their way, and by the others when they
-    /// are heard of. So when it is looked at does not depend on when that was, which the length of windows decides.
+    /// Wakes a stalled output at every credit return, whatever it is for.
+    /// Credits in flight schedule the wake-up, and later ones do so when they are announced. So the
+    /// wake-up time does not depend on when a credit was announced, which the length of windows
+    /// decides.
     fn wake_for_credit(&mut self, output: OutIndex, now: Time) {
         let out = &self.ports.outputs[output as usize];
         let (base, classes) = (out.channel_base, self.fixed.classes.count());
@@ -268,11 +274,11 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The request of a ring that is served next, by the router's arbitration; those that may not cross are left
-    /// waiting for what they lack.
+    /// Request of a ring that is served next, by the router's arbitration. Requests that may not
+    /// cross are left waiting for what they lack.
     #[inline(always)]
     fn pick(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
-        // Of a class that has nothing waiting nothing need be called.
+        // A class without requests needs no call.
         match first {
             NO_REQUEST => None,
             _ => self.pick_from(first, side, now),
@@ -326,7 +332,8 @@ impl<K: Compiled> FabricDomain<K> {
         best.map(|(_, request)| request)
     }
 
-    /// Begins to fetch the first packets of a ring's requests, all of which are compared, into the cache.
+    /// Begins to fetch the first packets of a ring's requests, all of which are compared, into the
+    /// cache.
     fn fetch_heads(&self, first: RequestIndex, side: Side) {
         let mut at = first;
         loop {
@@ -357,8 +364,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet crosses from its input and its queue there: the input's buffer is given back, the packet joins its output
-    /// queue or goes onto the link.
+    /// A packet crosses from its input and its queue there: the input's buffer is given back, the
+    /// packet joins its output queue or goes onto the link.
     pub(crate) fn cross(
         &mut self,
         index: PacketIndex,
@@ -413,8 +420,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if credit_to_cross {
             self.ports.outputs[output as usize].unstall(now);
-            // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
-            // has just moved: it has to find out anew what is missing.
+            // Others may wait here for credits of another channel. Credits wake a stalled output
+            // only, and this one has just moved: it has to find out anew what is missing.
             if any_waits(
                 &self.ports.rings.outputs,
                 output,

@@ -1,4 +1,5 @@
-//! What routers do to packets that they may drop, and to control packets that they take in place of an endpoint.
+//! Drops of packets by routers, and interception of control packets at the last router before an
+//! endpoint.
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -10,8 +11,8 @@ use weir_congestion::PacketView;
 use weir_model::{Classes, NEVER, PacketIndex, Time, unit};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// The bits of lossless data in an output's [`Output::ready`]. Speculative packets do not get into output
-    /// queues while such data is in one there.
+    /// The bits of lossless data in an output's [`Output::ready`]. Speculative packets do not get
+    /// into output queues while such data is in one there.
     #[inline]
     pub(crate) fn data_bits(&self, out: &Output) -> u64 {
         let class = u32::from(self.fixed.classes.data);
@@ -22,15 +23,16 @@ impl<K: Compiled> FabricDomain<K> {
         u64::MAX >> (MOST_BITS - out.queues.max(1)) << (class * out.queues)
     }
 
-    /// True if a packet of a class may be one that the router keeps. `ends_here`: its output leads to an endpoint.
+    /// True if a packet of a class may be one that the router keeps. `ends_here`: its output leads
+    /// to an endpoint.
     #[inline(always)]
     pub(crate) fn may_be_taken(&self, class: u8, ends_here: bool) -> bool {
         let last = if ends_here { self.fixed.intercepted } else { 0 };
         (self.fixed.lost | last) & 1 << class != 0
     }
 
-    /// True if the router keeps a packet that has just been routed: a reservation that ends here, or a packet that is
-    /// lost on purpose. Not asked where [`Self::may_be_taken`] says no.
+    /// True if the router keeps a packet that has just been routed: a reservation that ends here,
+    /// or a packet that is lost on purpose. Not asked where [`Self::may_be_taken`] says no.
     #[inline(never)]
     pub(crate) fn taken_here(
         &mut self,
@@ -94,7 +96,7 @@ impl<K: Compiled> FabricDomain<K> {
         matches!(self.ports.outputs[output as usize].wire, Wire::Endpoint(_))
     }
 
-    /// How long a packet of the lossy class may have been in queues at an output, ps.
+    /// Maximum time that a packet of the lossy class may have been in queues at an output, ps.
     #[inline(always)]
     fn queueing_limit(&self, output: OutIndex) -> Time {
         match self.leads_to_endpoint(output) {
@@ -103,8 +105,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says, those first that came
-    /// first; sees to it that the others are looked at in time.
+    /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says,
+    /// those first that came first; sees to it that the others are looked at in time.
     #[inline(always)]
     pub(crate) fn shed(&mut self, output: OutIndex, now: Time) {
         // Mostly there are none.
@@ -129,8 +131,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Of a ring's requests the one with the head that came first among those that are to be dropped; otherwise when the
-    /// first of them is.
+    /// Request of a ring whose head is to be dropped and came first.
+    /// If no head is to be dropped yet: the time when the first one is.
     fn first_impatient(
         &self,
         first: RequestIndex,
@@ -215,7 +217,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Drops packets of the lossy class at the heads of output queues, as the scheme says; returns when to look again.
+    /// Drops packets of the lossy class at the heads of output queues, as the scheme says; returns
+    /// when to look again.
     pub(crate) fn shed_queued(&mut self, output: OutIndex, now: Time) -> Time {
         let (mut from, mut again) = (0, NEVER);
         if !self.may_shed(output) {

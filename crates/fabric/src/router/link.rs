@@ -1,4 +1,5 @@
-//! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
+//! From the output queues onto the links: priority, credits, and the time of head and tail at the
+//! far end.
 
 use crate::Arbitration;
 use crate::domain::FabricDomain;
@@ -8,7 +9,7 @@ use crate::state::ports::crowd::MOST_BITS;
 use crate::state::{OutIndex, Wire};
 use weir_model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
 
-/// What an output may send now, or what it waits for.
+/// Packet that an output may send now, or the event that it waits for.
 struct Choice {
     /// A queue of this output (over all classes) whose first packet may go.
     queue: Option<u16>,
@@ -19,8 +20,9 @@ struct Choice {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is in its way it
-    /// takes the link at once, which saves an event: whatever crosses later is ready later.
+    /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is
+    /// in its way it takes the link at once, which saves an event: whatever crosses later is ready
+    /// later.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
@@ -84,7 +86,7 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let choice = self.choose_queue(output, now);
         let out = &mut self.ports.outputs[output as usize];
-        // Of such an output those who wait to cross say whether credits are missing.
+        // At such an output, the requests that wait to cross tell whether credits are missing.
         let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
         let Some(queue) = choice.queue else {
             if choice.starved {
@@ -110,8 +112,9 @@ impl<K: Compiled> FabricDomain<K> {
         if next == NO_PACKET {
             self.clear_ready(output, queue);
         } else {
-            // What goes next has been waiting, and is in no near cache any more: its end, for which it is copied to another domain or
-            // delivered, and the packet after it, which is looked at when it has gone.
+            // The next packet has been queued, and is in no near cache any more. Fetch its end,
+            // which is copied to another domain or delivered, and the packet after it, which is
+            // looked at when it has left.
             self.pool.fetch_origin(next);
             self.pool.fetch(self.pool.after(next));
         }
@@ -134,7 +137,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.offer_space(output, now);
     }
 
-    /// There is space in an output queue: those that wait for it are looked at.
+    /// Serves the requests that wait for space in an output queue.
     pub(crate) fn offer_space(&mut self, output: OutIndex, now: Time) {
         let out = &mut self.ports.outputs[output as usize];
         if std::mem::take(&mut out.space_wanted) {
@@ -147,7 +150,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// When the first of an output's queues has a packet ready; they are not all empty. Or some time up to `enough` when one has.
+    /// Earliest time when the head of an output's queue is ready; not all queues are empty.
+    /// Once a time up to `enough` is found, it may be returned instead.
     fn first_ready(&self, output: OutIndex, enough: Time) -> Time {
         let out = &self.ports.outputs[output as usize];
         let mut bits = out.ready;
@@ -170,7 +174,8 @@ impl<K: Compiled> FabricDomain<K> {
         first
     }
 
-    /// The queue that is served next: of the highest class that has a packet which is ready and has credits.
+    /// The queue that is served next: of the highest class that has a packet which is ready and has
+    /// credits.
     fn choose_queue(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.ports.outputs[output as usize];
         let (ready, base, queues, turn) = (out.ready, out.channel_base, out.queues, out.turn);
@@ -275,8 +280,8 @@ impl<K: Compiled> FabricDomain<K> {
         choice
     }
 
-    /// The first packet of an output's queue, if it is ready and has credits; otherwise `choice` takes note of when
-    /// that may be.
+    /// The first packet of an output's queue, if it is ready and has credits; otherwise `choice`
+    /// takes note of when that may be.
     #[inline(always)]
     fn may_leave(
         &mut self,
@@ -303,8 +308,9 @@ impl<K: Compiled> FabricDomain<K> {
         Some(index)
     }
 
-    /// True if it makes no difference to the counters if a packet is delivered when it leaves its last router, instead of
-    /// at `tail`: it will be delivered in this window, and it is not before others of its message.
+    /// True if it makes no difference to the counters if a packet is delivered when it leaves its
+    /// last router, instead of at `tail`: it will be delivered in this window, and it is not before
+    /// others of its message.
     #[inline]
     fn may_deliver_now(&self, index: PacketIndex, nic: u32, tail: Time) -> bool {
         let origin = self.pool.origin(index);
@@ -312,8 +318,8 @@ impl<K: Compiled> FabricDomain<K> {
         tail < self.progress.until && (alone || self.ends.nics[nic as usize].wire.is_empty())
     }
 
-    /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by and no sooner than
-    /// it got here.
+    /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by
+    /// and no sooner than it got here.
     pub(crate) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
         let out = &mut self.ports.outputs[output as usize];
         let packet = self.pool.get_mut(index);

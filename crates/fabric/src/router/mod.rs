@@ -1,4 +1,4 @@
-//! A router: its inputs and outputs, what waits there, and the credits by which it is let on.
+//! A router: its inputs and outputs, the packets queued there, and the credits they need to leave.
 
 pub(super) mod allocation;
 pub(super) mod alternatives;

@@ -1,4 +1,5 @@
-//! A scheme at the ports of routers: what it sees, what it marks and stamps, and what is done that it asks for.
+//! A scheme at the ports of routers: what it sees, what it marks and stamps, and what is done that
+//! it asks for.
 
 use crate::domain::FabricDomain;
 use crate::endpoint::sending::blank;
@@ -32,7 +33,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Calls a hook at a port about a packet that is still there ([`NO_PACKET`]: about none), then does what it asks for.
+    /// Calls a hook at a port about a packet that is still there ([`NO_PACKET`]: about none), then
+    /// does what it asks for.
     #[inline]
     pub(crate) fn at_port<R>(
         &mut self,
@@ -113,7 +115,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Lets the scheme mark a lossless data packet that leaves a router by a port at whose level some may be marked.
+    /// Lets the scheme mark a lossless data packet that leaves a router by a port at whose level
+    /// some may be marked.
     #[inline(never)]
     pub(crate) fn mark(&mut self, index: PacketIndex, output: OutIndex) {
         let packet = self.pool.get(index);

@@ -1,4 +1,4 @@
-//! Who waits at an input for which output: the rings of requests.
+//! Rings of requests: the queues of inputs that wait for each output.
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -9,7 +9,8 @@ use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// A packet waits for an output as the first of its queue. `from`: its input and its queue there.
+    /// A packet waits for an output as the first of its queue. `from`: its input and its queue
+    /// there.
     #[inline]
     pub(crate) fn add_queue(
         &mut self,

@@ -10,14 +10,15 @@ use weir_model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Time
 use weir_network::routing::{Here, Hop, Load, Queue, Routing};
 use weir_slots::Slots;
 
-/// What routing sees of a router at one moment. Every hop makes one, so it holds what is there and works out nothing that is
-/// not asked for.
+/// The state of a router that routing sees at one moment.
+/// A view is made for every hop, so it only borrows existing state and computes a value when it is
+/// asked for.
 pub struct RouterView<'a, K: Compiled> {
     router: &'a mut Router,
-    /// Of the router in the domain.
+    /// Index of the router in the domain.
     pub place: u32,
     input: InIndex,
-    /// Of the packet.
+    /// Origin of the packet.
     origin: &'a Origin,
     destination: EndpointId,
     class: u8,
@@ -69,8 +70,8 @@ impl<K: Compiled> FabricDomain<K> {
 }
 
 impl<K: Compiled> RouterView<'_, K> {
-    /// The lowest class that goes before the packet: it waits for its own class and those above. All are counted where nothing
-    /// is dropped, and where the router's parameters say so.
+    /// The lowest class that goes before the packet: it waits for its own class and those above.
+    /// All are counted where nothing is dropped, and where the router's parameters say so.
     fn lowest(&self, timing: &Timing) -> u8 {
         let all =
             !K::CC || !self.fixed.can.drops || self.models[usize::from(timing.model)].all_classes;
@@ -132,11 +133,12 @@ impl<K: Compiled> Here for RouterView<'_, K> {
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
         let used = match FabricDomain::<K>::is_prepaid(timing) {
-            // What is in the output queue has its credit, and is counted below.
+            // Flits in the output queue have their credit, and are counted below.
             true => used.saturating_sub(out.queued.into()),
             false => used,
         };
-        // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.
+        // Credits are held for whole packets: a lone flow at full rate holds the round trip and a
+        // packet.
         let under_way = timing.round_trip;
         let under_way = under_way.saturating_add(u64::from(out.last_sent));
         let below = if lowest == 0 { 0 } else { out.lossy };

@@ -10,18 +10,19 @@ use crate::setup::traffic::Traffic;
 use weir_engine::Schedule;
 use weir_model::EndpointId;
 
-/// What a domain is built from, the same for all.
+/// Inputs from which every domain is built.
 #[derive(Clone)]
 pub struct Blueprint {
     /// The network.
     pub network: Arc<Network>,
     /// The workloads, in the order of the experiment file.
     pub traffic: Arc<Vec<Traffic>>,
-    /// What is recorded.
+    /// Selection of what is recorded.
     pub recording: Recording,
     /// Windows and end of the run.
     pub schedule: Schedule,
-    /// True if what the scheme says out of band may take effect before the end of the window in which it is said.
+    /// True if what the scheme says out of band may take effect before the end of the window in
+    /// which it is said.
     pub hurry: bool,
     /// The endpoints whose allowed rates are recorded.
     pub rated: Arc<[Rated]>,

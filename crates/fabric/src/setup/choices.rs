@@ -1,21 +1,21 @@
-//! What an experiment may choose of how routers and NICs work.
+//! Options of an experiment for routers and NICs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When a router may pass a packet on.
+/// Condition on which a router may pass a packet on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Switching {
     /// As soon as its head has come.
     #[default]
     CutThrough,
-    /// When its tail has come, as in CODES: a packet takes its time on the link once for every
+    /// Once its tail has come, as in CODES: a packet takes its time on the link once for every
     /// link.
     StoreAndForward,
 }
 
-/// What one input buffer serves.
+/// Queues that one input buffer serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BufferPer {
@@ -28,17 +28,17 @@ pub enum BufferPer {
     Divided,
 }
 
-/// When a packet takes its credit, where there are output queues.
+/// Moment when a packet takes its credit, if there are output queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CreditAt {
-    /// When its head goes onto the link.
+    /// Taken as its head goes onto the link.
     Link,
-    /// When it crosses to the output queue.
+    /// Taken as it crosses to the output queue.
     Crossing,
 }
 
-/// What adaptive routing counts of a queue.
+/// Flits of a queue that adaptive routing counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Backlog {
@@ -48,7 +48,7 @@ pub enum Backlog {
     All,
 }
 
-/// How an output picks among waiting queues of one traffic class.
+/// Rule by which an output picks among waiting queues of one traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arbitration {

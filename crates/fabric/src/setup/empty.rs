@@ -1,4 +1,4 @@
-//! How long the network takes while nothing is under way.
+//! Zero-load times of the network.
 
 use weir_model::{
     Bandwidth, EndpointId, Flight, LATEST, PortId, Rng, RouterId, Time, below, stream,
@@ -9,8 +9,8 @@ use weir_network::topology::{Link, Peer, Topology};
 /// Ends of the network that are looked at for the longest way.
 const ENDS: u32 = 64;
 
-/// What a packet without length takes from a router to an endpoint, ps. Its route is that of a packet which has come in by the
-/// port; `crossing` is the latency of a router.
+/// Zero-load time of a packet without length from a router to an endpoint, ps. Its route is that of
+/// a packet that has come in by the port; `crossing` is the latency of a router.
 pub(crate) fn way(
     topology: &dyn Topology,
     routing: &dyn Routing,
@@ -26,8 +26,9 @@ pub(crate) fn way(
     time
 }
 
-/// Calls `each` with every router on a packet's route and the link that it takes there. The packet has come into a router by
-/// a port, and goes to an endpoint with these flags; `rng` draws where its routing does, else the first choice is taken.
+/// Calls `each` with every router on a packet's route and the link that it takes there. The packet
+/// has come into a router by a port, and goes to an endpoint with these flags; `rng` draws where
+/// its routing does, else the first choice is taken.
 fn walk(
     topology: &dyn Topology,
     routing: &dyn Routing,
@@ -62,7 +63,7 @@ fn walk(
 
 /// Sources whose round trips are looked at.
 const SOURCES: u32 = 4;
-/// Routes of each pair that are drawn. (So many walks take a millisecond, for every run.)
+/// Routes drawn for each pair. (These walks take a millisecond in every run.)
 const DRAWS: u32 = 4;
 
 /// Round trips of single packets in an empty network, with their acknowledgements.
@@ -70,8 +71,8 @@ const DRAWS: u32 = 4;
 pub struct IdleTrips {
     /// The longest one of a longest packet, ps.
     pub longest: Time,
-    /// The largest ratio of a longest packet's trip to a shortest packet's trip between the same two endpoints, whatever
-    /// routes their routing draws; at least 1.
+    /// The largest ratio of a longest packet's trip to a shortest packet's trip between the same
+    /// two endpoints, whatever routes their routing draws; at least 1.
     pub spread: f64,
 }
 
@@ -165,13 +166,14 @@ impl Trips<'_> {
     }
 }
 
-/// So many numbers up to `last`, evenly, from the far end inwards.
+/// About `count` numbers up to `last`, evenly, from the far end inwards.
 fn spread_over(last: u32, count: u32) -> impl Iterator<Item = u32> {
     let step = (last / count).max(1);
     (0..=last).rev().step_by(step as usize)
 }
 
-/// What a packet without length takes from the first endpoint to the farthest of some others and back, ps: twice its way there.
+/// Zero-load round trip of a packet without length from the first endpoint to the farthest of some
+/// others, ps: twice its one-way time.
 pub fn round_trip(
     topology: &dyn Topology,
     routing: &dyn Routing,

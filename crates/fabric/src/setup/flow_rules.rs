@@ -1,8 +1,8 @@
-//! How flows are managed, and the control packets that do it.
+//! Rules by which flows are managed, and the control packets that do it.
 
 use weir_model::{Classes, ControlKind, FlowStep, PacketKind};
 
-/// How flows are managed in a run.
+/// Rules by which flows are managed in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRules {
     /// True if they are.
@@ -13,12 +13,13 @@ pub struct FlowRules {
     pub from_bits: u64,
     /// Flows that an input keeps a port for, where the routing keeps circuits.
     pub cache: Option<u32>,
-    /// True if the fabric keeps the way of the packet that sets a flow up, for a routing that might lead the others another way.
+    /// True if the fabric keeps the way of the packet that sets a flow up, for a routing that might
+    /// lead the others another way.
     pub held: bool,
 }
 
-/// The control packets that manage flows: in the class of control packets, but for the last, which goes behind data. Without a scheme
-/// that hears of flows there are no probes.
+/// The control packets that manage flows: in the class of control packets, but for the last, which
+/// goes behind data. Without a scheme that hears of flows there are no probes.
 pub fn flow_kinds(rules: &FlowRules, classes: Classes) -> Vec<ControlKind> {
     let kind = |name, class| ControlKind {
         name,
@@ -47,7 +48,7 @@ pub(crate) struct FlowKinds {
 }
 
 impl FlowKinds {
-    /// After so many kinds of the scheme.
+    /// Numbers that follow the scheme's `own` kinds.
     pub fn after(own: u8, rules: &FlowRules) -> FlowKinds {
         let place = |place| match rules.managed && (place < 3 || rules.announced) {
             true => PacketKind::own(own + place),

@@ -1,5 +1,5 @@
-//! What is fixed for a run: the network, how routers and NICs work, and how a domain is put
-//! together of that.
+//! Setup of a run: the network, the behaviour of routers and NICs, and the assembly of a domain
+//! from them.
 
 pub(super) mod blueprint;
 pub(super) mod build;

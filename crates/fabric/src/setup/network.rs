@@ -43,9 +43,10 @@ impl Parameters {
         }
     }
 
-    /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if it is more than that. Where
-    /// the input queues feed the link, or the router says so, the credit is taken when the packet begins to cross the router, its
-    /// latency before the head is on the link.
+    /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if
+    /// it is more than that. If the input queues feed the link, or the router says so, the credit
+    /// is taken when the packet begins to cross the router: its latency before the head is on the
+    /// link.
     pub fn round_trip_flits(&self, [from, to]: [&RouterParameters; 2], link: &Link) -> u64 {
         let crossing = match from.credit_to_cross() {
             true => from.latency,
@@ -57,12 +58,15 @@ impl Parameters {
         u64::try_from(bits / u128::from(self.flit.0)).unwrap_or(u64::MAX)
     }
 
-    /// Flits of one input buffer behind a link from one router (of a NIC: its own) to another. "auto": the credit round
-    /// trip and two longest packets. A packet's place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
-    /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place. A router that
-    /// stores packets holds one more, which leaves while the next one comes.
+    /// Flits of one input buffer behind a link from one router (of a NIC: its own) to another.
+    /// "auto": the credit round trip and two longest packets. A packet's place is taken when its
+    /// head leaves upstream. It is free again when its tail has left the buffer and the credit is
+    /// back. So a lone flow keeps the round trip and one packet busy while the next packet asks for
+    /// its place. A router that stores packets holds one more, which leaves while the next one
+    /// comes.
     ///
-    /// Those of a router hold [`MOST_BUFFERED`] together at most, which is checked before anything runs.
+    /// The buffers of a router hold [`MOST_BUFFERED`] together at most, which is checked before
+    /// anything runs.
     pub fn buffer_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
         let max = u64::from(self.max_packet);
         match ends[1].buffer {
@@ -88,27 +92,27 @@ impl Parameters {
 pub struct RouterParameters {
     /// Head at an input to head at the output link of an idle router, ps.
     pub latency: Time,
-    /// When a packet may be passed on.
+    /// Condition on which a packet may be passed on.
     pub switching: Switching,
     /// Added to the link's latency before a credit can be used upstream, ps.
     pub credit_delay: Time,
     /// Input buffers.
     pub buffer: Buffer,
-    /// What one input buffer serves.
+    /// Queues that one input buffer serves.
     pub buffer_per: BufferPer,
-    /// Of the crossbar over the link.
+    /// Speedup of the crossbar over the link.
     pub speedup: Speedup,
     /// From the tail of a packet to the head of the next one on a virtual channel of an output, ps.
     pub vc_allocation: Time,
-    /// What a packet that was behind another in its input queue needs before that, ps.
+    /// Time before that for a packet that was behind another in its input queue, ps.
     pub route_computation: Time,
     /// Per virtual channel.
     pub output_queue: OutputQueue,
-    /// When a packet takes its place in the buffer behind the link.
+    /// Moment when a packet takes its place in the buffer behind the link.
     pub credit_at: CreditAt,
     /// Among waiting queues.
     pub arbitration: Arbitration,
-    /// What adaptive routing counts.
+    /// Flits that adaptive routing counts.
     pub backlog: Backlog,
 }
 
@@ -123,8 +127,8 @@ impl RouterParameters {
         self.vc_allocation > 0 || self.route_computation > 0
     }
 
-    /// Flits of one output queue; None: the input queues feed the link. Of an unlimited one more than any holds
-    /// ([`Network::most_queued`]).
+    /// Flits of one output queue; None: the input queues feed the link. For an unlimited queue, one
+    /// more than any holds ([`Network::most_queued`]).
     pub fn output_flits(&self, parameters: &Parameters) -> Option<u32> {
         match self.output_queue {
             OutputQueue::None => None,
@@ -140,9 +144,10 @@ impl RouterParameters {
 /// The most flits that the output queues of a port hold together.
 pub const MOST_QUEUED: u32 = 1 << 30;
 
-/// The most flits that the input buffers of a router hold together, so that what is on its way out by one port, in input
-/// buffers and output queues, is counted in 32 bits. What is left of those is for packets that the router sends itself: of
-/// one flit each, so that memory ends before 2²⁸ of them wait.
+/// The most flits that the input buffers of a router hold together. The limit lets the flits on
+/// their way out by one port, in input buffers and output queues, be counted in 32 bits. The rest
+/// of the 32 bits is for packets that the router sends itself: of one flit each, so that memory
+/// ends before 2²⁸ of them wait.
 pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
 
 /// Everything about the network that does not change during a run; shared by all domains of a rank.
@@ -153,19 +158,20 @@ pub struct Network {
     pub routing: Box<dyn Routing>,
     /// Which queue of the next input buffer a packet joins.
     pub queueing: Box<dyn Queueing>,
-    /// What is the same everywhere.
+    /// The parameters that are the same everywhere.
     pub parameters: Parameters,
     /// Routers, by their kind.
     pub routers: Vec<RouterParameters>,
     /// Traffic classes.
     pub classes: Classes,
-    /// What schemes may know.
+    /// Facts that schemes may know.
     pub about: About,
     /// True if the scheme talks out of band, to any endpoint of the network.
     pub signals: bool,
-    /// The kinds of control packets besides acknowledgements: the scheme's, then those that manage flows.
+    /// Kinds of control packets besides acknowledgements: first the scheme's, then those that
+    /// manage flows.
     pub kinds: Vec<ControlKind>,
-    /// How flows are managed.
+    /// Rules by which flows are managed.
     pub flows: FlowRules,
     /// By which flows are sent at the rates that the scheme sets; None if it sets none.
     pub discipline: Option<Discipline>,
@@ -186,7 +192,8 @@ impl Network {
         kinds.any(|kind| self.queueing.queues(kind, self.vcs(kind)) > 1)
     }
 
-    /// The queue within its traffic class that a packet joins behind an output, where virtual channels are divided.
+    /// The queue within its traffic class that a packet joins behind an output, where virtual
+    /// channels are divided.
     #[inline(never)]
     pub(crate) fn divided_queue(
         &self,
@@ -218,7 +225,7 @@ impl Network {
         u32::from(vc) * each + self.part(&joining, each)
     }
 
-    /// Which of the queues of its virtual channel a packet joins; `each` has so many.
+    /// Queue of its virtual channel that a packet joins, of `each` queues.
     pub(crate) fn part(&self, joining: &Joining, each: u32) -> u32 {
         if each == 1 {
             return 0;
@@ -239,8 +246,8 @@ impl Network {
         }
     }
 
-    /// Virtual channels per traffic class on the link from a NIC: for each virtual network, if NICs choose those. 255 at most, which is
-    /// checked before anything runs.
+    /// Virtual channels per traffic class on the link from a NIC: for each virtual network, if NICs
+    /// choose those. 255 at most, which is checked before anything runs.
     fn injection_vcs(&self) -> u8 {
         let networks = (self.routing.choice_at_nic()).map_or(1, |choice| choice.networks);
         self.parameters.injection_vcs.saturating_mul(networks)
@@ -275,9 +282,10 @@ impl Network {
         }
     }
 
-    /// True if a packet that will find its link free need not take a place in the output queue, which saves an event: only
-    /// where such packets cannot fill it. They follow each other no faster than on the link, so those in the router's
-    /// pipeline are what the link carries in that time and one packet more; another one must fit beside them.
+    /// True if a packet that will find its link free need not take a place in the output queue,
+    /// which saves an event: only where such packets cannot fill it. They follow each other no
+    /// faster than on the link, so those in the router's pipeline are what the link carries in that
+    /// time and one packet more; another one must fit beside them.
     pub fn passes_queue(&self, router: &RouterParameters, link: &Link) -> bool {
         let Some(queue) = router.output_flits(&self.parameters) else {
             return false;
@@ -288,8 +296,9 @@ impl Network {
         u128::from(queue) >= pipeline + u128::from(packets)
     }
 
-    /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel, or of a port, is divided equally. One of size "auto" is
-    /// for each queue, since it is what a lone flow needs.
+    /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel, or of a port,
+    /// is divided equally. One of size "auto" is for each queue, since it is what a lone flow
+    /// needs.
     pub fn queue_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
         let flits = self.parameters.buffer_flits(ends, link);
         match ends[1].buffer {
@@ -325,7 +334,8 @@ impl Network {
         flits.fold(0, u64::saturating_add)
     }
 
-    /// Queues over all traffic classes of a link into a router; 65,536 at most, which is checked before anything runs.
+    /// Queues over all traffic classes of a link into a router; 65,536 at most, which is checked
+    /// before anything runs.
     pub fn channels(&self, kind: LinkKind) -> u32 {
         self.queues(kind)
             .saturating_mul(u32::from(self.classes.count()))
@@ -338,14 +348,14 @@ impl Network {
         channels.max().unwrap_or(1).max(1)
     }
 
-    /// Flits that an unlimited output queue can hold: those of an output hold [`MOST_QUEUED`] together at most. A run in
-    /// which one is full ends with an error.
+    /// Flits that an unlimited output queue can hold: those of an output hold [`MOST_QUEUED`]
+    /// together at most. A run in which one is full ends with an error.
     pub fn most_queued(&self) -> u32 {
         MOST_QUEUED / self.most_channels()
     }
 
-    /// The domains that `domain` exchanges mail with, ascending: those that share a link with it, or all others if any
-    /// endpoint may be told something out of band.
+    /// Domains that `domain` exchanges mail with, ascending. These are the domains that share a
+    /// link with it, or all others if any endpoint may be signalled out of band.
     pub fn neighbours(&self, domain: DomainId) -> Vec<DomainId> {
         if self.signals {
             let all = 0..self.topology.domains();
@@ -375,7 +385,8 @@ impl Network {
             })
     }
 
-    /// The least latency of a link between two domains: nothing crosses faster. [`NEVER`] if nothing crosses.
+    /// The least latency of a link between two domains: nothing crosses faster. [`NEVER`] if
+    /// nothing crosses.
     pub fn lookahead(&self) -> Time {
         let links = self.topology.links().into_iter();
         let between = links.filter(|links| links.between_domains);
@@ -383,9 +394,12 @@ impl Network {
         latencies.min().unwrap_or(NEVER)
     }
 
-    /// How long before a head or a credit is on a link between routers it is settled that it will be, ps, where no packet is shorter
-    /// than `shortest` flits. Where input queues feed the links a head is there the router's latency after it was let across, and the
-    /// credit of its place in the input buffer no sooner than all of it has left for a link. An output queue sends when it likes.
+    /// Time by which it is known in advance that a head or a credit will be on a link between
+    /// routers, ps. No packet is shorter than `shortest` flits.
+    ///
+    /// If input queues feed the links, a head is on the link one router latency after it was let
+    /// across. The credit of its place in the input buffer is there no sooner than all of it has
+    /// left for a link. An output queue gives no notice.
     pub fn settled_before(&self, shortest: u64) -> Time {
         let least = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).min();
         let head = least(|router| match router.output_queue {

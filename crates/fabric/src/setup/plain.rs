@@ -1,5 +1,6 @@
-//! What most networks do without. The fabric is compiled three times: for plain runs, in which none of it is there and nobody asks
-//! for it, for congestion control on networks that have nothing else of it, and for all others.
+//! Features that most networks do without. The fabric is compiled three times: for plain runs,
+//! which contain none of them; for congestion control on networks that have none of the others; and
+//! for all other runs.
 
 use std::fmt::Debug;
 
@@ -10,11 +11,11 @@ use crate::{BufferPer, CreditAt, Switching};
 use weir_congestion::{Capabilities, Scheme};
 use weir_model::LinkKind;
 
-/// What a copy of the fabric is compiled for.
+/// Features that a copy of the fabric is compiled with.
 pub trait Compiled: Copy + Debug + Send + Sync + 'static {
     /// Congestion control.
     const CC: bool;
-    /// What else plain runs have not ([`is_rich`]).
+    /// Other features that plain runs do not have ([`is_rich`]).
     const RICH: bool;
 }
 
@@ -50,9 +51,17 @@ pub fn is_controlled(scheme: &dyn Scheme) -> bool {
     scheme.capabilities() != Capabilities::NONE
 }
 
-/// True if a network has virtual channels that are divided, packets that may go other ways than the first, NICs that choose among
-/// virtual networks, flows that are managed or recorded, ports with more queues than a word has bits, buffers that queues share,
-/// credits that are taken before a packet joins an output queue, or routers that store packets or take time between two of a virtual channel.
+/// True if a network has any of these features:
+///
+/// - virtual channels that are divided,
+/// - packets with alternative routes,
+/// - NICs that choose among virtual networks,
+/// - flows that are managed or recorded,
+/// - ports with more queues than a word has bits,
+/// - buffers that queues share,
+/// - credits that are taken before a packet joins an output queue,
+/// - routers that store packets or take time between two of a virtual channel,
+/// - routings that keep bubbles.
 pub fn is_rich(blueprint: &Blueprint) -> bool {
     let network = &blueprint.network;
     let kinds = 0..network.topology.link_kinds().len();

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use weir_model::{EndpointId, Span, Time};
 
-/// What is to be recorded.
+/// Selection of what is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The measurement window.
@@ -42,7 +42,7 @@ pub struct Recording {
 pub struct Rated {
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// The job (its number among those that run) and the task by which it was chosen.
+    /// The job (its number among the jobs that run) and the task by which it was chosen.
     pub task: Option<(u16, u32)>,
 }
 

@@ -19,17 +19,17 @@ pub struct Traffic {
     pub tasks: Arc<[EndpointId]>,
     /// The same, ascending.
     pub members: Arc<[EndpointId]>,
-    /// What makes it send.
+    /// Source of its messages.
     pub drive: Drive,
     /// From when on, ps.
     pub start: Time,
     /// Until when, ps.
     pub stop: Time,
-    /// Of an application: whether a run to completion does not wait for it.
+    /// True for an application for which a run to completion does not wait.
     pub background: bool,
 }
 
-/// What makes endpoints send.
+/// Source of a workload's messages.
 pub enum Drive {
     /// Messages are generated, whatever becomes of them.
     Pattern(Open),
@@ -39,11 +39,11 @@ pub enum Drive {
 
 /// Open-loop traffic.
 pub struct Open {
-    /// Who sends to whom.
+    /// Traffic pattern: the destination of each message.
     pub pattern: Box<dyn Pattern>,
-    /// How much.
+    /// Message sizes.
     pub sizes: Sizes,
-    /// When.
+    /// Times of messages.
     pub injector: Injector,
 }
 
@@ -75,7 +75,7 @@ impl Traffic {
 
 /// An application: the same for all domains.
 pub struct Application {
-    /// What its tasks do.
+    /// Behaviour of its tasks.
     pub job: Job,
     /// The task at each of its endpoints.
     pub numbers: FxHashMap<EndpointId, Peer>,

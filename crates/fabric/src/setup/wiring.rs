@@ -44,8 +44,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ports.memory = Memory::new(words);
     }
 
-    /// How many numbers the ports of a router take. One that sends packets of its own does so by a port that leads
-    /// nowhere, after the others.
+    /// Number of port indices of a router. A router that sends packets itself does so by a port
+    /// that leads nowhere, after the others.
     pub(crate) fn places(&self, ports: PortId) -> u32 {
         u32::from(ports) + u32::from(K::CC && self.fixed.can.answers)
     }
@@ -123,7 +123,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The wire to a port of another router, and the way back for credits. `bases` holds those of neighbouring domains.
+    /// The wire to a port of another router, and the way back for credits. `bases` holds those of
+    /// neighbouring domains.
     fn wires(
         &self,
         router: RouterId,
@@ -179,7 +180,7 @@ impl<K: Compiled> FabricDomain<K> {
         });
     }
 
-    /// The place of a timing among those of the domain. There are as many as kinds of links, mostly.
+    /// Place of a timing among those of the domain. Mostly there is one for each kind of link.
     fn place_of(&mut self, timing: Timing) -> u32 {
         let known = self.timings.iter().position(|&known| known == timing);
         known.unwrap_or_else(|| {
@@ -225,8 +226,8 @@ impl<K: Compiled> FabricDomain<K> {
             Wire::Router(_) | Wire::Away { .. } => network.queues(link.kind),
         };
         let shared = next.buffer_per == BufferPer::Port;
-        // An endpoint takes whatever comes. Where packets need a place before they cross it has as many as any buffer, and no fewer
-        // than its link needs.
+        // An endpoint takes everything at once. If packets need a place before they cross, it has
+        // as many as any buffer, and no fewer than its link needs.
         let flits = match (sink, prepaid) {
             (false, _) => network.queue_flits(ends, link),
             (true, false) => u64::from(u32::MAX / 2),
@@ -254,7 +255,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.ports.outputs.push(out);
     }
 
-    /// How the buffer of an input is divided.
+    /// Division of the buffer of an input.
     pub(crate) fn divided_buffer(&self, input: u32) -> Divided {
         let network = &self.network;
         let Router { id, base, .. } =

@@ -2,8 +2,8 @@
 
 use weir_engine::EventKey;
 
-/// What happens, in the order in which simultaneous things happen: what becomes free is given away before what
-/// arrives asks for it.
+/// Kinds of events, in the order in which simultaneous ones happen: resources that become free are
+/// given away before arrivals ask for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EventKind {
@@ -26,7 +26,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// How many there are.
+    /// Number of kinds.
     const COUNT: usize = 8;
 
     /// By its number; without a table, so that nothing need be done for it.

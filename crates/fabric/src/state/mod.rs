@@ -18,7 +18,7 @@ pub(crate) use mail::Mail;
 pub use ports::*;
 pub(crate) use records::Records;
 
-/// How far the domain is.
+/// Progress of the domain.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Progress {
     /// The end of the window.

@@ -19,8 +19,8 @@ struct Far(Origin);
 pub struct Pool {
     packets: Slots<Near>,
     origins: Slots<Far>,
-    /// The next packet of whatever list a packet is in. Apart from the packets: lists go on in a part of the cache that is
-    /// small, not at packets that nothing has touched for a while.
+    /// The next packet of whatever list a packet is in. Apart from the packets: lists go on in a
+    /// part of the cache that is small, not at packets that nothing has touched for a while.
     next: Slots<PacketIndex>,
     free: Vec<PacketIndex>,
     /// The scheme's own words of each packet, one after another; empty if it has none.
@@ -32,7 +32,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// An empty pool for packets with headers of so many words.
+    /// An empty pool for packets with headers of `header_words` words.
     pub fn new(header_words: usize) -> Self {
         Pool {
             header_words,
@@ -46,7 +46,8 @@ impl Pool {
         self.header_words
     }
 
-    /// The place of a packet's header; an empty one if there are no headers, or no packet ([`NO_PACKET`]).
+    /// The place of a packet's header; an empty one if there are no headers, or no packet
+    /// ([`NO_PACKET`]).
     fn header(&self, index: PacketIndex) -> std::ops::Range<usize> {
         if self.header_words == 0 || index == NO_PACKET {
             return 0..0;
@@ -62,7 +63,8 @@ impl Pool {
         &mut self.headers[place]
     }
 
-    /// Keeps the header of a packet that is about to be removed; of none ([`NO_PACKET`]): an empty one.
+    /// Keeps the header of a packet that is about to be removed; of none ([`NO_PACKET`]): an empty
+    /// one.
     #[inline]
     pub fn hold_header(&mut self, index: PacketIndex) {
         if self.header_words > 0 {
@@ -88,8 +90,8 @@ impl Pool {
         }
     }
 
-    /// Takes a packet in; its header is empty. Always inline: most callers have just made the packet, and what was written in small
-    /// pieces is read in large ones at a high price.
+    /// Takes a packet in; its header is empty. Always inline: most callers have just made the
+    /// packet, and what was written in small pieces is read in large ones at a high price.
     #[inline(always)]
     pub fn insert(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
         match self.free.pop() {
@@ -206,7 +208,8 @@ impl Pool {
         (&mut self.packets[at].0, &self.origins[at].0)
     }
 
-    /// Begins to fetch all of a packet into the cache, with its place in a list. Of none ([`NO_PACKET`]): nothing.
+    /// Begins to fetch all of a packet into the cache, with its place in a list. Does nothing for
+    /// [`NO_PACKET`].
     #[inline]
     pub fn fetch_all(&self, index: PacketIndex) {
         if index != NO_PACKET {
@@ -216,7 +219,8 @@ impl Pool {
         }
     }
 
-    /// Begins to fetch the part of a packet that every hop touches into the cache. Of none ([`NO_PACKET`]): nothing.
+    /// Begins to fetch the part of a packet that every hop touches into the cache. Does nothing for
+    /// [`NO_PACKET`].
     #[inline(always)]
     pub fn fetch(&self, index: PacketIndex) {
         if index != NO_PACKET {
@@ -299,7 +303,8 @@ impl Fifo {
         self.tail = index;
     }
 
-    /// Takes out the packet after `before`, which is in the list; the first one if that is [`NO_PACKET`].
+    /// Takes out the packet after `before`, which is in the list; the first one if that is
+    /// [`NO_PACKET`].
     pub fn take_after(&mut self, before: PacketIndex, pool: &mut Pool) {
         if before == NO_PACKET {
             self.pop(pool);

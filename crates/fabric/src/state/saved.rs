@@ -1,8 +1,8 @@
 //! The state of a domain as bytes, and back.
 //!
-//! What is fixed for a run is not saved: a domain that is built anew from the same experiment goes on
-//! from the bytes. Lists of a domain are not checked at every access ([`weir_slots::Slots`]), so
-//! every place that the bytes name is checked here.
+//! Data that is fixed for a run is not saved: a domain that is built anew from the same experiment
+//! continues from the bytes. Lists of a domain are not checked at every access
+//! ([`weir_slots::Slots`]), so every index in the bytes is checked here.
 
 use serde::{Deserialize, Serialize};
 
@@ -71,11 +71,11 @@ impl<K: Compiled> FabricDomain<K> {
         })
     }
 
-    /// Goes on from a state that was saved by the same domain of the same experiment. Of a domain
-    /// that has just been built.
+    /// Continues from a state that was saved by the same domain of the same experiment. Only for a
+    /// domain that has just been built.
     ///
     /// # Errors
-    /// If the bytes are no such state. The domain is of no use then.
+    /// If the bytes are no such state. The domain is unusable then.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), CodecError> {
         let loaded: Loaded = codec::decode(bytes)?;
         self.check(&loaded).map_err(|what| {

@@ -8,7 +8,7 @@ use crate::{ConfigError, Section};
 /// All variants of one kind of thing. Without `F`: all but the functions that build them.
 #[derive(Clone, Debug)]
 pub struct Family<F = ()> {
-    /// What `weir list` calls them: `topologies`.
+    /// Its name in `weir list`: `topologies`.
     pub name: &'static str,
     /// One of them: `topology`.
     pub one: &'static str,

@@ -20,8 +20,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a struct. Serde refuses those that it does not know (`deny_unknown_fields`) and
-    /// has the defaults of those that are left out (`default`).
+    /// The keys of a struct. Serde refuses unknown keys (`deny_unknown_fields`) and has the
+    /// defaults of absent ones (`default`).
     pub const fn of<T>() -> Keys
     where
         T: DeserializeOwned + Serialize + JsonSchema + Clone + Send + Sync + 'static,
@@ -42,7 +42,8 @@ impl Keys {
     }
 }
 
-/// A JSON Schema as JSON. It is made once for each thread: a study has an experiment for each of its points.
+/// A JSON Schema as JSON. It is made once for each thread: a study has an experiment for each of
+/// its points.
 pub fn schema_json(parameters: Keys) -> Rc<Json> {
     type Known = FxHashMap<fn() -> Schema, Rc<Json>>;
     thread_local! {

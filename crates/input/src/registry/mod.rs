@@ -1,12 +1,13 @@
-//! How variants (topologies, routings, queueing schemes, schemes, patterns) announce themselves.
+//! Registry of variants (topologies, routings, queueing schemes, schemes, patterns).
 //!
-//! A variant is one file that ends in `pub const ENTRY: Entry<…>`, and one line in its folder's `REGISTRY`. The
-//! parameter struct in that file is the single source of the experiment file's keys, their defaults, the JSON Schema
-//! and what `weir list` prints: doc comments on the struct's fields are the documentation. Extensions of the schema say what else
-//! there is to know of them: named settings ([`preset`]), and how far a number may be moved ([`range`]).
+//! A variant is one file that ends in `pub const ENTRY: Entry<…>`, and one line in its folder's
+//! `REGISTRY`. The parameter struct in that file is the single source of the experiment file's
+//! keys, their defaults, the JSON Schema and the output of `weir list`: doc comments on the
+//! struct's fields are the documentation. Extensions of the schema hold the rest: named settings
+//! ([`preset`]), and the range of a number ([`range`]).
 //!
-//! A [`Family`] holds all variants of a kind. It reads a section: finds the variant that the section
-//! chooses, and parses its parameters, once.
+//! A [`Family`] holds all variants of a kind. It reads a section: finds the variant that the
+//! section chooses, and parses its parameters, once.
 
 pub mod family;
 pub mod keys;
@@ -18,17 +19,18 @@ pub use keys::{Keys, schema_json};
 
 use crate::{ConfigError, Section};
 
-/// One variant of a registry. `F` is the function that builds it from its section of the experiment file.
+/// One variant of a registry. `F` is the function that builds it from its section of the experiment
+/// file.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<F: 'static> {
     /// The name in the experiment file.
     pub name: &'static str,
     /// One sentence: what it is.
     pub summary: &'static str,
-    /// Where it comes from: a paper with its section, or a model.
+    /// Its source: a paper with its section, or a model.
     pub source: &'static str,
-    /// Parameters under which it does its thing on a small network, as in the inline table `{ … }` of an experiment file, at
-    /// least one of them (`""`: the defaults). Tests run them all.
+    /// Parameters under which it does its thing on a small network, as in the inline table `{ … }`
+    /// of an experiment file, at least one of them (`""`: the defaults). Tests run them all.
     pub examples: &'static [&'static str],
     /// Its parameters: `Keys::of::<P>()` for the parameter struct `P`.
     pub parameters: Keys,
@@ -69,11 +71,11 @@ pub struct Variant<F = ()> {
     pub name: &'static str,
     /// One sentence: what it is.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Parameters under which it does its thing on a small network.
     pub examples: &'static [&'static str],
-    /// Of a routing: the kinds of topology that it is made for. Empty: nothing to do with that.
+    /// For a routing: the kinds of topology that it is made for. Empty: not applicable.
     pub topologies: &'static [&'static str],
     /// Its parameters.
     pub parameters: Keys,

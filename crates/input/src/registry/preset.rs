@@ -1,4 +1,5 @@
-//! Named settings of a variant: the values of a paper or of another simulator, which `preset = "…"` chooses.
+//! Named settings of a variant: the values of a paper or of another simulator, which `preset = "…"`
+//! chooses.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +8,14 @@ use super::{Variant, schema_json};
 /// The key of a section that chooses one.
 pub const KEY: &str = "preset";
 
-/// Where the schema of a variant's parameters lists its presets.
+/// Key under which the schema of a variant's parameters lists its presets.
 pub const PRESETS: &str = "x-presets";
 
-/// Values for some of the parameters of a variant. Keys that the user writes go before them. A parameter struct declares its
-/// presets: `#[schemars(extend("x-presets" = PRESETS))]`.
+/// Values for some of the parameters of a variant. Keys that the user writes go before them. A
+/// parameter struct declares its presets: `#[schemars(extend("x-presets" = PRESETS))]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preset<Text = &'static str> {
-    /// What `preset` says to choose it: author and year of the paper, or another simulator.
+    /// Value of `preset` that chooses it: author and year of the paper, or another simulator.
     pub name: Text,
     /// Whose values they are, and for what.
     pub summary: Text,
@@ -26,7 +27,7 @@ impl<F> Variant<F> {
     /// Its presets.
     pub fn presets(&self) -> Vec<Preset<String>> {
         let schema = schema_json(self.parameters);
-        // What is declared is a list of `Preset`; a schema without it has none.
+        // The declared value is a list of `Preset`; a schema without it has none.
         serde_json::from_value(schema[PRESETS].clone()).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! How far a parameter is sensibly moved: what `weir tune` searches where the user says nothing.
+//! Sensible ranges of parameters: the range that `weir tune` searches if the user gives none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,8 @@ use serde_json::Value as Json;
 
 use super::{Variant, schema_json};
 
-/// The scale along which values are spread: of an axis of a figure, or of a parameter that is searched.
+/// The scale along which values are spread: of an axis of a figure, or of a parameter that is
+/// searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScaleKind {
@@ -17,11 +18,11 @@ pub enum ScaleKind {
     Log,
 }
 
-/// Where the schema of a parameter has its range.
+/// Key under which the schema of a parameter has its range.
 pub const RANGE: &str = "x-range";
 
-/// A range, or why there is none. A parameter struct declares it at each numeric field: `#[schemars(extend("x-range" =
-/// shares(0.1, 1.0)))]`.
+/// A range, or why there is none. A parameter struct declares it at each numeric field:
+/// `#[schemars(extend("x-range" = shares(0.1, 1.0)))]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Range<Text = &'static str> {
@@ -31,14 +32,15 @@ pub enum Range<Text = &'static str> {
         from: f64,
         /// The largest.
         to: f64,
-        /// What they are of.
+        /// Their quantity.
         of: Of,
     },
     /// It is not to be tuned: why.
     Fixed(Text),
 }
 
-/// What the numbers of a range are of, which says what the parameter scales with from one network to the next.
+/// Quantity of the numbers of a range, which decides what the parameter scales with from one
+/// network to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
@@ -50,14 +52,15 @@ pub enum Of {
     Counts,
     /// Amounts of data in longest packets; equal factors. Scales with the length of packets.
     Packets,
-    /// Times that a longest packet takes on an endpoint's link; equal factors. Scales with packets and bandwidth.
+    /// Times that a longest packet takes on an endpoint's link; equal factors. Scales with packets
+    /// and bandwidth.
     PacketTimes,
     /// Times of a packet across the network and back; equal factors. Scales with the round trip.
     RoundTrips,
 }
 
 impl Of {
-    /// What a parameter of such a range scales with, in words; None: with nothing.
+    /// Quantity that a parameter of such a range scales with, in words; None: nothing.
     pub fn scales_with(self) -> Option<&'static str> {
         match self {
             Of::Shares | Of::Factors | Of::Counts => None,

@@ -42,9 +42,10 @@ struct Typed {
 }
 
 impl Section {
-    /// A section made from text, for tests and defaults. The text is the content of the section, without its header.
+    /// A section made from text, for tests and defaults. The text is the content of the section,
+    /// without its header.
     ///
-    /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever is there.
+    /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever the text has.
     pub fn from_toml(text: &str) -> Result<Section, ConfigError> {
         let source = Arc::new(Source {
             name: "section".into(),
@@ -71,14 +72,16 @@ impl Section {
         }
     }
 
-    /// The section with the key that chooses its variant, and the name by which `weir list` lists the variants.
+    /// The section with the key that chooses its variant, and the name by which `weir list` lists
+    /// the variants.
     pub fn choosing_by(mut self, dispatch: &'static str, list: Option<&'static str>) -> Section {
         self.dispatch = Some(dispatch);
         self.list = list;
         self
     }
 
-    /// The parameters as a typed struct (`deny_unknown_fields`; the key that chose the variant is left out).
+    /// The parameters as a typed struct (`deny_unknown_fields`; the key that chose the variant is
+    /// left out).
     ///
     /// # Errors
     /// At the place of the first key or value that does not fit.
@@ -122,7 +125,7 @@ impl Section {
         ConfigError::at(origin, self.about(&key, &why.message), why.remedy)
     }
 
-    /// What to write instead of a key that the table at `path` does not have.
+    /// Remedy for a key that the table at `path` does not have.
     fn about_unknown(&self, key: &str, known: &[&str], path: &[String], root: &Json) -> String {
         let dispatch = self.dispatch.filter(|_| path.is_empty());
         let table = path.iter().fold(root, |schema, key| {
@@ -133,7 +136,7 @@ impl Section {
             definition(inner, root)["properties"][key].is_object()
         });
         let remedy = match (dispatch, inside) {
-            // What chooses the variant in another section.
+            // The key that chooses the variant in another section.
             (Some(own), _) if DISPATCH.iter().any(|(other, _)| *other == key) => {
                 format!("did you mean `{own}`?")
             }
@@ -192,7 +195,8 @@ impl Section {
 
     /// The error that a key of this section is called almost like `key`, which is missing.
     fn misspelt(&self, key: &str) -> Option<ConfigError> {
-        // Parameters of variants are keys of the section, too: only a slip of the hand is told from them.
+        // Parameters of variants are keys of the section, too: only a slip of the hand is told from
+        // them.
         let slip = |member: &&Member| {
             member.key.len() > 3 && strsim::damerau_levenshtein(&member.key, key) <= 2
         };
@@ -204,7 +208,8 @@ impl Section {
         ))
     }
 
-    /// The error that the variant this section chooses does not exist, with the nearest of `names` and all of them.
+    /// The error that the variant this section chooses does not exist, with the nearest of `names`
+    /// and all of them.
     pub fn unknown_kind<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> ConfigError {
         let key = self.dispatch.unwrap_or("kind");
         let plural = DISPATCH
@@ -222,8 +227,8 @@ impl Section {
         }
     }
 
-    /// The error that the variant this section chooses is not made for the variant `other` of another section (which `what`
-    /// is one of), with the names of those that are.
+    /// The error that the variant chosen by this section is not made for the variant `other` of
+    /// another section (whose kind is `what`). It lists the `names` of the variants that are.
     pub fn not_for<'a>(
         &self,
         what: &str,
@@ -246,8 +251,8 @@ impl Section {
 
     /// An error about a key of this section, pointing at its line.
     ///
-    /// `invalid.key` may lead into tables and lists with dots. If it is not in the file (a default), the error points
-    /// at the innermost table that is.
+    /// `invalid.key` may lead into tables and lists with dots. If it is not in the file (a
+    /// default), the error points at the innermost table that is.
     pub fn refuse(&self, invalid: Invalid) -> ConfigError {
         let origin = self.origin_of(&invalid.key);
         let message = self.about(&invalid.key, &invalid.message);
@@ -266,12 +271,12 @@ impl Section {
         })
     }
 
-    /// What the user wrote, as TOML on one line.
+    /// Content that the user wrote, as TOML on one line.
     pub fn text(&self) -> String {
         super::tree::inline(&self.node)
     }
 
-    /// How messages call this section: `topology`, `workload.0.pattern`.
+    /// Path of this section in messages: `topology`, `workload.0.pattern`.
     pub fn path(&self) -> &str {
         &self.path
     }

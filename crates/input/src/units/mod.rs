@@ -10,7 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::nearest::nearest;
 use weir_model::{Bandwidth, FlitSize, LATEST, Time};
 
-/// A length of time in whole picoseconds: `"50 ns"`, `"1.5 us"`. May be zero; at most `"1000000 s"`.
+/// A length of time in whole picoseconds: `"50 ns"`, `"1.5 us"`. May be zero; at most
+/// `"1000000 s"`.
 ///
 /// Units: ps, ns, us (or µs), ms, s, min, h.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,11 +19,13 @@ pub struct Duration(pub Time);
 
 /// A bandwidth in whole bits per second, more than zero: `"100 Gbps"`, `"25 GB/s"`.
 ///
-/// Units: bps, kbps, Mbps, Gbps, Tbps (or b/s, Gb/s, Gbit/s …); B/s, kB/s, MB/s, GB/s, TB/s; KiB/s, MiB/s, GiB/s.
+/// Units: bps, kbps, Mbps, Gbps, Tbps (or b/s, Gb/s, Gbit/s …); B/s, kB/s, MB/s, GB/s, TB/s; KiB/s,
+/// MiB/s, GiB/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(pub Bandwidth);
 
-/// An amount of data, more than zero. Flits and packets are resolved when the flit and the longest packet are known.
+/// An amount of data, more than zero. Flits and packets are resolved when the flit and the longest
+/// packet are known.
 ///
 /// Units: bit(s); B or byte(s), kB, MB, GB, KiB, MiB, GiB; flit(s); packet(s).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +65,8 @@ impl Size {
     }
 }
 
-/// A unit: its name, how much of the base unit it is, and whether numbers are written with it (else only read).
+/// A unit: its name, how much of the base unit it is, and whether numbers are written with it (else
+/// only read).
 type Unit = (&'static str, u64, bool);
 
 /// Times in picoseconds.
@@ -120,7 +124,7 @@ const BITS: &[Unit] = &[
     ("GiB", 8 << 30, true),
 ];
 
-/// What a kind of quantity is called in messages.
+/// Words for a kind of quantity in messages.
 struct Words {
     /// "a length of time".
     what: &'static str,
@@ -333,7 +337,8 @@ impl Size {
     }
 }
 
-/// The exact text of `value` in the unit that needs the shortest number; among equals the first without a fraction.
+/// The exact text of `value` in the unit that needs the shortest number; among equals the first
+/// without a fraction.
 fn shortest(value: u64, units: &[Unit]) -> String {
     let mut best: Option<(usize, bool, String)> = None;
     for &(name, factor, written) in units {
@@ -403,7 +408,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Reads a quantity from a text; a bare number gets a message of its own.
+/// Reads a quantity from a text; a bare number gets a separate message.
 struct Quantity<T> {
     words: &'static Words,
     make: fn(&str) -> Result<T, String>,
@@ -460,7 +465,8 @@ macro_rules! text_quantity {
             }
         }
 
-        // `config::resolve` knows these schemas by their names and writes such values in their shortest form.
+        // `config::resolve` knows these schemas by their names and writes such values in their
+        // shortest form.
         impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {
                 stringify!($type).into()

@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use super::*;
 
-/// A length of time: in whole picoseconds (`"50 ns"`), or in times that the network has (`"4 packet times"`,
-/// `"0.5 round trips"`). A packet time is what a longest packet takes on an endpoint's link; a round trip is that of a longest packet
-/// and its acknowledgement between the two ends of the network, while it is empty.
+/// A length of time: in whole picoseconds (`"50 ns"`), or in times that the network has
+/// (`"4 packet times"`, `"0.5 round trips"`). A packet time is what a longest packet takes on an
+/// endpoint's link; a round trip is that of a longest packet and its acknowledgement between the
+/// two ends of the network, while it is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeSpan {
     /// As given.
@@ -18,7 +19,7 @@ pub enum TimeSpan {
     RoundTrips(u64),
 }
 
-/// A number is kept to so many parts of one.
+/// Precision of a number: parts of one.
 const PARTS: u64 = 1_000_000;
 
 /// Names of the two units of the network: one of it, and several.
@@ -33,7 +34,8 @@ const SPAN: Words = Words {
 };
 
 impl TimeSpan {
-    /// As a time, ps, on a network where the two units take so long; [`LATEST`] if it is longer, which no run is.
+    /// As a time, ps, on a network where the two units take so long; [`LATEST`] if it is longer,
+    /// which no run is.
     pub fn time(self, packet_time: Time, round_trip: Time) -> Time {
         let of = |millionths: u64, unit: Time| {
             // 60 bits and 60.
@@ -99,7 +101,7 @@ impl fmt::Display for TimeSpan {
 
 text_quantity!(TimeSpan, SPAN_WORDS);
 
-/// What it is called in messages.
+/// Words for it in messages.
 const SPAN_WORDS: Words = Words {
     what: "a length of time",
     example: "4 packet times",

@@ -30,7 +30,7 @@ pub enum OutputQueue {
     Unlimited,
 }
 
-/// When a run ends.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// At this simulated time.
@@ -42,7 +42,7 @@ pub enum Until {
 /// Crossbar speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speedup {
-    /// So many times the link.
+    /// This multiple of the link's bandwidth.
     Times(f64),
     /// Any number of packets leave an input at once, and take no time to cross.
     Infinite,

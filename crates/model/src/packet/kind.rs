@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Origin;
 
-/// What a packet is for: data, the acknowledgement of data, or a kind of control packet that the scheme of the run declares.
+/// Kind of a packet: data, the acknowledgement of data, or a kind of control packet that the scheme
+/// of the run declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketKind(u8);
 
@@ -15,7 +16,7 @@ impl PacketKind {
     pub const ACK: PacketKind = PacketKind(1);
     /// Most kinds of a run, these two included.
     pub const MOST: usize = 8;
-    /// How many are not the scheme's.
+    /// Number of kinds that are not the scheme's.
     const COMMON: u8 = 2;
 
     /// The scheme's kind with this place in its list ([`ControlKind`]).
@@ -24,7 +25,7 @@ impl PacketKind {
         PacketKind(Self::COMMON + place)
     }
 
-    /// What a packet is for.
+    /// Kind of a packet.
     #[inline]
     pub fn of(origin: &Origin) -> PacketKind {
         PacketKind(origin.kind)
@@ -54,7 +55,7 @@ pub struct ControlKind {
     pub timed: bool,
 }
 
-/// The traffic classes of a run, lowest priority first. Each has virtual channels of its own.
+/// The traffic classes of a run, lowest priority first. Each has separate virtual channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classes {
     /// Names, by number.
@@ -79,7 +80,7 @@ impl Classes {
         control: 1,
     };
 
-    /// Of a scheme without packets of its own: data, and acknowledgements if there are any.
+    /// Classes of a scheme without control packets: data, and acknowledgements if there are any.
     pub const fn of_data(acknowledge: bool) -> Classes {
         match acknowledge {
             true => Classes::PLAIN,

@@ -14,7 +14,7 @@ pub type PacketIndex = u32;
 /// The end of a list of packets.
 pub const NO_PACKET: PacketIndex = u32::MAX;
 
-/// What routing knows and remembers about a packet. Plain numbers whose meaning belongs to the algorithm.
+/// Routing state that a packet carries: plain numbers whose meaning belongs to the algorithm.
 #[derive(
     Clone,
     Copy,
@@ -29,7 +29,7 @@ pub const NO_PACKET: PacketIndex = u32::MAX;
 )]
 #[repr(C)]
 pub struct Flight {
-    /// Where it is going.
+    /// The destination endpoint.
     pub destination: EndpointId,
     /// The algorithm's own: an intermediate group or router, a chosen link.
     pub via: u32,
@@ -39,7 +39,8 @@ pub struct Flight {
     pub steps: u8,
     /// Bits: [`Flight::CONTROL`], and the fabric's own, kept here where there is room.
     pub flags: u8,
-    /// Routers visited so far, for the record; the fabric's own. No route visits more than 255 (`simulation/limits.rs`).
+    /// Routers visited so far, for the record; the fabric's own. No route visits more than 255
+    /// (`simulation/limits.rs`).
     pub routers: u8,
 }
 
@@ -50,13 +51,16 @@ impl Flight {
     pub const WATCHED: u8 = 2;
     /// A scheme marked it (congestion was seen).
     pub const MARKED: u8 = 4;
-    /// A control packet that sets the way of its flow up: routings that keep circuits choose for it.
+    /// A control packet that sets the way of its flow up: routings that keep circuits choose for
+    /// it.
     pub const SETUP: u8 = 8;
-    /// A control packet that goes the way of its flow behind the last packet of it, and takes its circuits down.
+    /// A control packet that goes the way of its flow behind the last packet of it, and takes its
+    /// circuits down.
     pub const TEARDOWN: u8 = 16;
     /// A control packet that goes the way of its flow.
     pub const PROBE: u8 = 32;
-    /// It enters a ring in which a place is to stay free (`weir_network::routing::Routing::onward`).
+    /// It enters a ring in which a place is to stay free
+    /// (`weir_network::routing::Routing::onward`).
     pub const ENTERS: u8 = 64;
 
     /// True if it is a control packet that goes minimally.
@@ -77,7 +81,7 @@ impl Flight {
         !self.is_control() || self.flags & (Flight::PROBE | Flight::TEARDOWN) != 0
     }
 
-    /// What it does for its flow, of the control packets that manage flows.
+    /// Step of its flow, for control packets that manage flows.
     #[inline]
     pub fn flow_step(&self) -> Option<FlowStep> {
         match self.flags & (Flight::SETUP | Flight::TEARDOWN | Flight::PROBE) {
@@ -89,7 +93,7 @@ impl Flight {
     }
 }
 
-/// What a control packet on the way of a flow does for it.
+/// Step that a control packet takes for its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowStep {
     /// Before anything of the flow is sent: it sets the way up.
@@ -118,7 +122,7 @@ impl FlowStep {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable, Serialize, Deserialize)]
 #[repr(C, align(8))]
 pub struct Packet {
-    /// When the head is (or was) at this place.
+    /// Time when the head is (or was) at this place.
     pub head: Time,
     /// The low part of [`Packet::lag`].
     lag_low: u32,
@@ -126,27 +130,28 @@ pub struct Packet {
     pub flight: Flight,
     /// Length. `weir_simulation::config` refuses longer packets (`nic.max_packet`).
     pub flits: u16,
-    /// The queue of the input buffer that it is on its way to or in, until it is routed there; then that of the next one. Over all
-    /// classes: `class * queues + queue`.
+    /// The queue of the input buffer that it is on its way to or in, until it is routed there; then
+    /// that of the next one. Over all classes: `class * queues + queue`.
     pub queue: u16,
     /// Traffic class; higher goes first.
     pub class: u8,
     /// The high part of [`Packet::lag`].
     lag_high: u8,
-    /// Time spent in queues of routers so far, in units of [`Packet::WAIT_UNIT`]; kept for packets that may be dropped. Stays
-    /// at its largest value, which is longer than any packet is allowed (`congestion.timeout` is checked).
+    /// Time spent in queues of routers so far, in units of [`Packet::WAIT_UNIT`]; kept for packets
+    /// that may be dropped. Stays at its largest value, which is longer than any packet is allowed
+    /// (`congestion.timeout` is checked).
     pub waited: u16,
 }
 
 impl Packet {
-    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s. A lag never exceeds the time of the longest
-    /// packet on the slowest link, of which that is the limit: a tail waits for its head only where the head waits, and a
-    /// crossbar is no slower than its link.
+    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s. A lag never exceeds the
+    /// time of the longest packet on the slowest link, of which that is the limit: a tail waits for
+    /// its head only where the head waits, and a crossbar is no slower than its link.
     pub const LONGEST_LAG: Time = 1_000_000_000_000;
     /// The unit of [`Packet::waited`], ps.
     pub const WAIT_UNIT: Time = 256;
 
-    /// A packet of so many flits that has not gone anywhere, its head (and tail) here at `now`.
+    /// A packet of `flits` flits that has not moved yet, its head (and tail) here at `now`.
     pub fn new(flight: Flight, class: u8, flits: u16, now: Time) -> Packet {
         Packet {
             head: now,
@@ -160,19 +165,20 @@ impl Packet {
         }
     }
 
-    /// How long after the head the tail follows, ps: the serialization time of the slowest link so far.
+    /// Delay from the head to the tail, ps: the serialization time of the slowest link so far.
     #[inline]
     pub fn lag(&self) -> Time {
         u64::from(self.lag_high) << 32 | u64::from(self.lag_low)
     }
 
-    /// When the tail is (or was) at this place.
+    /// Time when the tail is (or was) at this place.
     #[inline]
     pub fn tail(&self) -> Time {
         self.head + self.lag()
     }
 
-    /// The head is here at `head`, and the tail `lag` ps later, which is [`Packet::LONGEST_LAG`] at most.
+    /// The head is here at `head`, and the tail `lag` ps later, which is [`Packet::LONGEST_LAG`] at
+    /// most.
     #[inline]
     pub fn pass(&mut self, head: Time, lag: Time) {
         debug_assert!(lag <= Packet::LONGEST_LAG, "a tail {lag} ps after its head");
@@ -198,36 +204,43 @@ impl Packet {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(8))]
 pub struct Origin {
-    /// When the message was generated.
+    /// Time when the message was generated.
     pub generated: Time,
-    /// When the head left the NIC, or the router that made the packet; the order of oldest-first arbitration.
+    /// Time when the head left the NIC, or the router that made the packet; the order of
+    /// oldest-first arbitration.
     pub injected: Time,
     /// Length of the whole message in bits.
     pub message_bits: u64,
-    /// Of data and its acknowledgement: the payload of this packet in bits; `weir_simulation::config` refuses a `nic.max_packet` of
-    /// more than 2³² - 1 bits. Of other control packets: the low part of [`Origin::flits`] or [`Origin::time`].
+    /// Payload of this packet in bits, for data and its acknowledgement.
+    /// `weir_simulation::config` refuses a `nic.max_packet` of more than 2³² - 1 bits. For other
+    /// control packets: the low part of [`Origin::flits`] or [`Origin::time`].
     pub payload_bits: u32,
-    /// Who sent it.
+    /// The endpoint that sent it.
     pub source: EndpointId,
-    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again. With source and destination it names one of
-    /// those under way: messages to one destination leave in order, and memory ends before 2³² of them are under way.
+    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again. With source and
+    /// destination it names one of those under way: messages to one destination leave in order, and
+    /// memory ends before 2³² of them are under way.
     pub message: u32,
-    /// The packet's number at its source, from 0; after 2³² - 1 comes 0 again. `source:sequence` names it in records.
+    /// The packet's number at its source, from 0; after 2³² - 1 comes 0 again. `source:sequence`
+    /// names it in records.
     pub sequence: u32,
-    /// Which packet of its message it is, from 0; of schemes that send packets again only, and those refuse longer
-    /// messages (`weir_congestion::About::countable`).
+    /// Which packet of its message it is, from 0; of schemes that send packets again only, and
+    /// those refuse longer messages (`weir_congestion::About::countable`).
     pub part: u32,
     /// Which workload it belongs to; there are at most 65,535.
     pub job: u16,
     /// A [`PacketKind`], by its number.
     pub kind: u8,
-    /// How often this packet has been dropped before without being given a time; schemes refuse more than 200 retries.
+    /// Number of times this packet has been dropped before without being given a time; schemes
+    /// refuse more than 200 retries.
     pub tries: u8,
-    /// The [`Stamp`] in the low 40 bits; in the high 16 the high part of [`Origin::flits`] or [`Origin::time`].
+    /// The [`Stamp`] in the low 40 bits; in the high 16 the high part of [`Origin::flits`] or
+    /// [`Origin::time`].
     pub word: u64,
 }
 
-/// What tasks of an application know a message by: 40 bits that travel in each of its packets.
+/// Identifier of a message for the tasks of an application: 40 bits that travel in each of its
+/// packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp([u8; 5]);
 
@@ -271,7 +284,7 @@ impl Origin {
         }
     }
 
-    /// What the packet is for.
+    /// True if the packet is of this kind.
     #[inline]
     pub fn is(&self, kind: PacketKind) -> bool {
         self.kind == kind.number()
@@ -285,7 +298,7 @@ impl Origin {
 
     /// The most that a control packet's number can be: of times, no time at all.
     const MOST: u64 = (1 << 48) - 1;
-    /// Of times: more than can be said.
+    /// Stands for a time that is too late to be represented.
     const BEYOND: u64 = Origin::MOST - 1;
 
     fn number(&self) -> u64 {
@@ -308,8 +321,9 @@ impl Origin {
         self.number()
     }
 
-    /// The same as a reservation for so many flits. 48 bits are kept, which is what the longest message has: 2³² - 1 packets
-    /// of 2¹⁶ - 1 flits. (A reservation for several packets lists them in memory, which ends before.)
+    /// The same as a reservation for `flits` flits. 48 bits are kept, which the longest message
+    /// fits into: 2³² - 1 packets of 2¹⁶ - 1 flits. (A reservation for several packets lists them
+    /// in memory, which ends before.)
     pub fn with_flits(self, flits: u64) -> Origin {
         self.with_number(flits.min(Origin::MOST))
     }
@@ -320,14 +334,15 @@ impl Origin {
         (number != Origin::MOST).then(|| self.generated.saturating_add(number))
     }
 
-    /// The same with a time, which is not before the message was generated. What is kept are 48 bits of the time since then,
-    /// 281 s; see [`Origin::is_beyond`].
+    /// The same with a time, which is not before the message was generated. 48 bits of the time
+    /// since then are kept, 281 s; see [`Origin::is_beyond`].
     pub fn with_time(self, time: Option<Time>) -> Origin {
         let after = |time: Time| time.saturating_sub(self.generated).min(Origin::BEYOND);
         self.with_number(time.map_or(Origin::MOST, after))
     }
 
-    /// Of a control packet that carries a time: whether that is too late to be said, so that the run has to end.
+    /// True for a control packet whose time is too late to be represented, so that the run has to
+    /// end.
     pub fn is_beyond(&self) -> bool {
         self.number() == Origin::BEYOND
     }

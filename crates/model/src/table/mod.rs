@@ -1,4 +1,4 @@
-//! Tables of a result: one line for each number gives all that has to be known of it.
+//! Tables of a result: one line for each number defines it completely.
 //!
 //! `attributes!` declares the single numbers of a group, `columns!` its columns:
 //!

@@ -48,7 +48,7 @@ pub fn draw(bars: &Bars, area: &Area, looks: &Looks, spots: &mut Spots) -> Outco
     Ok(())
 }
 
-/// What a bar is: `minimal, load 0.3`, and its value.
+/// Text about a bar: `minimal, load 0.3`, and its value.
 fn said(bars: &Bars, group: &Group, name: &str, point: &Point) -> String {
     let value = |value: f64| bars.value.said(value);
     let what = [group.name.as_str(), name]
@@ -68,7 +68,7 @@ fn said(bars: &Bars, group: &Group, name: &str, point: &Point) -> String {
     format!("{what}\n{label}{median}{}{spread}", value(point.y))
 }
 
-/// What is said of a bar that lies between two corners.
+/// Text about a bar that lies between two corners.
 type Over<'a> = &'a mut dyn FnMut([(i32, i32); 2], &str, &Point);
 
 fn stack(inside: &Inside, row: usize, group: &Group, looks: &Looks, over: Over) -> Outcome {
@@ -131,7 +131,8 @@ fn fill(inside: &Inside, corners: [(i32, i32); 2], colour: RGBColor) -> Outcome 
     Ok(())
 }
 
-/// A box from the first to the third quartile with a line at the median, whiskers to the least and the largest, and a dot for each value.
+/// A box from the first to the third quartile with a line at the median, whiskers to the least and
+/// the largest, and a dot for each value.
 fn boxed(inside: &Inside, values: &[f64], [top, share]: [f64; 2], colour: RGBColor) -> Outcome {
     let mut values: Vec<f64> = values
         .iter()

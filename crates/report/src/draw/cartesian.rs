@@ -33,7 +33,8 @@ impl Inside<'_> {
         (self.x.share(x), self.y.share(y))
     }
 
-    /// The place of shares from 0 to 1; what is beyond by a rounding error, however large, is moved to the edge.
+    /// The place of shares from 0 to 1; what is beyond by a rounding error, however large, is moved
+    /// to the edge.
     pub fn place(&self, (x, y): (f64, f64)) -> (i32, i32) {
         let (x, y) = (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0));
         (

@@ -1,4 +1,5 @@
-//! What a page says of a point, a bar or a cell under the pointer: an invisible shape with a title, which browsers show by themselves.
+//! Text that a page shows for a point, a bar or a cell under the pointer: an invisible shape with a
+//! title, which browsers show by themselves.
 
 use super::Area;
 use super::style::px;

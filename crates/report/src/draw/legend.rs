@@ -16,14 +16,14 @@ const GAP: i32 = 22;
 /// Letters of the longest name that is not shortened.
 const LETTERS: usize = 48;
 
-/// How a series shows.
+/// Appearance of a series.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sample {
     Line { marks: bool },
     Swatch,
 }
 
-/// Where each name stands, CSS pixels.
+/// Position of each name, CSS pixels.
 pub struct Layout {
     entries: Vec<(String, i32, i32)>,
     rows: i32,
@@ -31,7 +31,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Puts the names side by side into rows of `width`. A single name of a single series needs no legend.
+    /// Puts the names side by side into rows of `width`. A single name of a single series needs no
+    /// legend.
     pub fn of(names: &[&str], figure: &Figure, width: i32) -> Result<Layout, DrawError> {
         let sample = figure.panels.iter().find_map(|panel| match &panel.plot {
             Plot::Lines(lines) => Some(Sample::Line {

@@ -47,7 +47,7 @@ pub fn draw(lines: &Lines, area: &Area, looks: &Looks, spots: &mut Spots) -> Out
 /// Points of a line that say what they are, at most.
 const MOST_SPOTS: usize = 120;
 
-/// What is at the points of a line; of a dense one at some of them.
+/// Texts at the points of a line; at some of them if it is dense.
 fn hover(lines: &Lines, inside: &Inside, series: &Series, spots: &mut Spots) {
     let step = series.points.len().div_ceil(MOST_SPOTS).max(1);
     for point in series.points.iter().step_by(step) {
@@ -74,7 +74,8 @@ fn hover(lines: &Lines, inside: &Inside, series: &Series, spots: &mut Spots) {
     }
 }
 
-/// A place above everything, but not so far that a line to it is upright: where values without end go.
+/// A place above everything, but not so far that a line to it is upright: where values without end
+/// go.
 const BEYOND: f64 = 1.05;
 
 fn shares(inside: &Inside, point: &Point) -> (f64, f64) {

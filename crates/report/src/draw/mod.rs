@@ -1,8 +1,9 @@
-//! From a figure to SVG, and from SVG to PNG.
+//! Draws a figure as SVG, and turns SVG into PNG.
 //!
-//! plotters lays out axes and texts and writes the SVG; its coordinates are whole numbers, so a figure is drawn at
-//! twice its size and shown at half. Texts are measured in Liberation Sans, which has the widths of Arial and
-//! Helvetica, so a figure looks the same wherever one of them is there; the PNG has the font from this program.
+//! plotters lays out axes and texts and writes the SVG; its coordinates are whole numbers, so a
+//! figure is drawn at twice its size and shown at half. Texts are measured in Liberation Sans,
+//! which has the widths of Arial and Helvetica, so a figure looks the same wherever one of them is
+//! installed; the PNG has the font from this program.
 
 mod bars;
 mod cartesian;
@@ -51,12 +52,12 @@ impl<E: std::error::Error + Send + Sync> From<DrawingAreaErrorKind<E>> for DrawE
 
 type Outcome<T = ()> = Result<T, DrawError>;
 
-/// Where a figure will stand.
+/// Destination of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a file of its own: with its title and caption, on white.
+    /// In a separate file: with its title and caption, on white.
     File,
-    /// In a page that has its title and caption, and colours of its own for ink and paper.
+    /// In a page that has its title and caption, and its own colours for ink and paper.
     Page,
 }
 
@@ -208,7 +209,8 @@ fn nothing(area: &Area) -> Outcome {
     Ok(area.draw(&Text::new("no data", at, style))?)
 }
 
-/// The head of the file: its size on paper or screen, its name for those who do not see it; and in a page its colours.
+/// The head of the file: its size on paper or screen, and its name for readers who do not see it.
+/// In a page it also has the page's colours.
 fn finish(drawing: &str, figure: &Figure, height: i32, place: Place) -> String {
     // XML has no control characters, not even written as numbers.
     let drawing = style::dashed(&visible(drawing));

@@ -7,8 +7,8 @@ use resvg::{tiny_skia, usvg};
 use super::style::FONT;
 use super::{DrawError, Outcome};
 
-/// Renders an SVG at two pixels per CSS pixel, as screens and papers want it. No file of the system is read: the font
-/// is the program's own.
+/// Renders an SVG at two pixels per CSS pixel, as screens and papers want it. No file of the system
+/// is read: the font is the program's own.
 ///
 /// # Errors
 /// [`DrawError`] if it is no SVG, or too large for a bitmap.

@@ -63,8 +63,8 @@ impl Ink {
     }
 }
 
-/// Okabe and Ito's colours, which people with any colour vision tell apart; without yellow, which is too light for
-/// lines on white, and with the ink for black.
+/// Okabe and Ito's colours, which people with any colour vision tell apart; without yellow, which
+/// is too light for lines on white, and with the ink for black.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
@@ -87,8 +87,8 @@ const DASHES: [&str; 6] = ["", "16 8", "5 6", "28 8 5 8", "32 10", "5 12"];
 /// The dashes of lines that are no series.
 pub const DOTTED: usize = 2;
 
-/// The plotting library has no dashes of its own that turn corners, so the dash travels in the width of the stroke:
-/// a multiple of this, to be made an attribute by [`dashed`].
+/// The plotting library has no dashes that turn corners. So the dash travels in the width of the
+/// stroke: a multiple of this, to be made an attribute by [`dashed`].
 const DASH_STEP: u32 = 1_000;
 
 /// A stroke with a dash.
@@ -109,7 +109,7 @@ pub fn dashed(drawing: &str) -> String {
     text
 }
 
-/// How the series in this place of the legend looks.
+/// Appearance of the series in this place of the legend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     pub colour: RGBColor,
@@ -125,8 +125,8 @@ pub fn look(place: usize) -> Look {
     }
 }
 
-/// How the series of a figure look. A job has its colour in all figures of a report: that of its place among the jobs; what else there is takes the
-/// places that are left.
+/// Appearance of the series of a figure. A job has the same colour in all figures of a report, by
+/// its place among the jobs; other series take the places that are left.
 pub struct Looks<'a> {
     names: Vec<(&'a str, usize)>,
 }

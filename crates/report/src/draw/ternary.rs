@@ -1,4 +1,5 @@
-//! Three shares of a whole in a triangle. Points are counted in small hexagons, whose colours say how many there are.
+//! Three shares of a whole in a triangle. Points are counted in small hexagons, whose colours say
+//! how many there are.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,7 @@ pub fn draw(ternary: &Ternary, area: &Area) -> Outcome {
     colour_bar(&right, &scale, colour)
 }
 
-/// How many points lie in each cell, by the first two coordinates of the cell.
+/// Number of points in each cell, by the first two coordinates of the cell.
 fn counts(points: &[[f64; 3]]) -> BTreeMap<[i64; 2], usize> {
     let mut counts = BTreeMap::new();
     for point in points {
@@ -67,8 +68,8 @@ fn cell(point: [f64; 3]) -> Option<[i64; 3]> {
     Some(whole.map(|n| n as i64))
 }
 
-/// Where a point of three shares lies: to the right and upwards, in sides of the triangle. The corners are the top,
-/// the lower left and the lower right.
+/// Position of a point of three shares: to the right and upwards, in sides of the triangle. The
+/// corners are the top, the lower left and the lower right.
 pub(super) fn place([top, left, right]: [f64; 3]) -> (f64, f64) {
     let sum = top + left + right;
     let height = 3f64.sqrt() / 2.0;

@@ -349,7 +349,7 @@ fn a_job_has_one_colour_in_all_figures() {
         parts.of_name("fft, 12 endpoints: least"),
         all.of_name("fft")
     );
-    // Where a job is several lines, they are told apart.
+    // If a job has several lines, they are told apart.
     let twice = style::Looks::of(&["minimal, md", "par, md"], &jobs);
     assert_ne!(twice.of_name("minimal, md"), twice.of_name("par, md"));
 }

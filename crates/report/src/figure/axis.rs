@@ -6,7 +6,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use super::units::shown;
 
-/// How values are laid out along an axis.
+/// Layout of values along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Equal steps for equal differences.
@@ -19,7 +19,7 @@ pub enum Scale {
 /// An axis as it is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
-    /// What is along it, without the unit.
+    /// Quantity along it, without the unit.
     pub label: String,
     /// The unit of the values: `ps`, `B`, `B/s`, `1`, or any other, which is shown as it is.
     pub unit: String,
@@ -29,7 +29,8 @@ pub struct Axis {
     pub range: Option<[f64; 2]>,
     /// A linear axis without a range begins at zero.
     pub from_zero: bool,
-    /// Words instead of numbers: the first stands at 0.5, the second at 1.5, and so on. Empty for numbers.
+    /// Words instead of numbers: the first is at 0.5, the second at 1.5, and so on. Empty for
+    /// numbers.
     pub names: Vec<String>,
 }
 
@@ -70,7 +71,7 @@ impl Axis {
             coord.title = self.label.clone();
             let numbers = self.names.iter().all(|name| name.parse::<u64>().is_ok());
             if numbers && self.names.len() > most {
-                // Where not all have room, even steps of them.
+                // If not all have room, only some at even steps.
                 let step = round_step(self.names.len().div_ceil(most.max(1)));
                 let mut place = 0;
                 coord.ticks.retain(|_| {
@@ -188,7 +189,8 @@ pub struct Coord {
 }
 
 impl Coord {
-    /// Named places instead of numbers: for `names`, the places 0.5, 1.5, … of an axis from 0 to their number.
+    /// Named places instead of numbers: for `names`, the places 0.5, 1.5, … of an axis from 0 to
+    /// their number.
     pub fn names(names: &[String]) -> Coord {
         let ticks = names.iter().enumerate();
         Coord {
@@ -209,8 +211,8 @@ impl Coord {
         self
     }
 
-    /// Where a value is: 0 at the start of the axis, 1 at its end, outside of these if it is off the scale.
-    /// NaN if it has no place.
+    /// Position of a value: 0 at the start of the axis, 1 at its end, outside of these if it is off
+    /// the scale. NaN if it has no place.
     pub fn share(&self, value: f64) -> f64 {
         if !self.log {
             return (value - self.low) / (self.high - self.low);

@@ -18,9 +18,9 @@ pub struct Node {
     pub name: String,
     /// Its layer, 0 to the left.
     pub layer: usize,
-    /// What its area is in proportion to; none is negative.
+    /// Weight that its area is in proportion to; never negative.
     pub weight: f64,
-    /// What a page says of it under the pointer.
+    /// Text that a page shows for it under the pointer.
     pub words: String,
 }
 
@@ -31,9 +31,9 @@ pub struct Link {
     pub from: usize,
     /// … this one.
     pub to: usize,
-    /// What its width is in proportion to.
+    /// Weight that its width is in proportion to.
     pub weight: f64,
-    /// What a page says of it under the pointer.
+    /// Text that a page shows for it under the pointer.
     pub words: String,
 }
 
@@ -44,7 +44,8 @@ impl Graph {
         layers.max().unwrap_or(0).max(self.heads.len())
     }
 
-    /// The nodes of each layer from the top down: each beside those that it leads to, so that few links cross.
+    /// The nodes of each layer from the top down, each beside the nodes that it leads to, so that
+    /// few links cross.
     pub fn columns(&self) -> Vec<Vec<usize>> {
         let mut columns: Vec<Vec<usize>> = vec![Vec::new(); self.layers()];
         for (place, node) in self.nodes.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What a figure shows, before it is drawn: panels with their axes, series and points, all in the units of the result.
+//! Content of a figure, before it is drawn: panels with their axes, series and points, all in the
+//! units of the result.
 
 mod axis;
 mod graph;
@@ -23,7 +24,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// The numbers that it shows.
     pub data: Table,
-    /// Names of jobs: series that are called by them have the same colours in all figures with the same jobs.
+    /// Names of jobs: series that are called by them have the same colours in all figures with the
+    /// same jobs.
     pub jobs: Vec<String>,
 }
 
@@ -32,7 +34,7 @@ pub struct Figure {
 pub struct Panel {
     /// Above it; empty for none.
     pub title: String,
-    /// What is in it.
+    /// Its content.
     pub plot: Plot,
 }
 
@@ -47,7 +49,7 @@ pub enum Plot {
     Ternary(Ternary),
     /// A quantity over two others, as colours.
     Heat(Heat),
-    /// What leads to what.
+    /// Nodes in layers with links between them.
     Graph(Graph),
 }
 
@@ -58,7 +60,8 @@ pub struct Lines {
     pub x: Axis,
     /// Upwards.
     pub y: Axis,
-    /// Each in a colour and dash of its own; the same name looks the same in all panels of a figure.
+    /// Series, each with its own colour and dash; the same name looks the same in all panels of a
+    /// figure.
     pub series: Vec<Series>,
     /// Marks at the points; for measurements that are not dense.
     pub markers: bool,
@@ -106,7 +109,8 @@ pub struct Bars {
     pub groups: Vec<Group>,
     /// The bars of a group in one row, end to end.
     pub stacked: bool,
-    /// Boxes over the single values in place of bars: from the first to the third quartile, with a line at the median.
+    /// Boxes over the single values instead of bars: from the first to the third quartile, with a
+    /// line at the median.
     pub boxes: bool,
 }
 
@@ -161,7 +165,7 @@ pub struct Ternary {
     pub corners: [String; 3],
     /// Non-negative; they are divided by their sum.
     pub points: Vec<[f64; 3]>,
-    /// What is counted: `ports`.
+    /// Things that are counted: `ports`.
     pub things: String,
 }
 
@@ -208,7 +212,8 @@ impl Figure {
         names
     }
 
-    /// The same figure with one scale for all panels that show the same quantity, so that they can be compared.
+    /// The same figure with one scale for all panels that show the same quantity, so that they can
+    /// be compared.
     pub fn with_shared_axes(&self) -> Figure {
         let mut figure = self.clone();
         let mut axes: Vec<(&mut Axis, Vec<f64>)> = Vec::new();

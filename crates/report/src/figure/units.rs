@@ -5,7 +5,7 @@
 pub struct Shown {
     /// Its name; empty for a plain number.
     pub name: String,
-    /// How many of the result's units it is.
+    /// Its size in the result's units.
     pub factor: f64,
 }
 
@@ -48,7 +48,7 @@ pub fn shown(unit: &str, largest: f64) -> Shown {
     }
 }
 
-/// What is counted in a second: `flits/s` in millions are `Mflits/s`.
+/// Unit of a count per second: `flits/s` in millions are `Mflits/s`.
 fn per_second(unit: &str, largest: f64) -> Shown {
     const STEPS: [(&str, f64); 5] = [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
     let fits = |step: &&(&str, f64)| largest.is_finite() && largest.abs() >= step.1;

@@ -17,7 +17,8 @@ pub struct Panel<'a> {
     pub series: Vec<Series<'a>>,
 }
 
-/// The rows of a series: for a figure of the table all its points, else those that differ in their seed only.
+/// The rows of a series: for a figure of the table all its points, otherwise the points that differ
+/// in their seed only.
 pub struct Series<'a> {
     /// The values of the axes that tell it from others; empty if it is alone.
     pub name: String,
@@ -83,8 +84,9 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The axes whose values name a series: that of the series first, then what else differs and has no place of its own,
-/// so that two points never become one by accident. Along a curve over a metric such an axis is what moves the point.
+/// The axes whose values name a series: first that of the series, then the other axes that differ
+/// and have no place in the figure, so that two points never become one by accident. Along a curve
+/// over a metric such an axis is what moves the point.
 fn naming(sweep: &Sweep, wanted: &weir_study::Figure, rows: &[&Row]) -> Vec<usize> {
     let differs = |axis: &usize| rows.iter().any(|row| row.at[*axis] != rows[0].at[*axis]);
     let x = match wanted.x {

@@ -10,7 +10,8 @@ use weir_study::{FigureX, FigureY, Interval, Metric, Row, ScaleKind};
 /// The column by which one of several points at a place is chosen.
 const SCORE: &str = "score";
 
-/// What was measured at a place: the indices of the values of the two axes, where that is, and the value.
+/// A measured value at a place: the indices of the values of the two axes, the place, and the
+/// value.
 struct Seen {
     at: [usize; 2],
     place: [f64; 2],
@@ -55,7 +56,7 @@ pub(super) fn maps(sweep: &Sweep, wanted: &weir_study::Figure) -> (Vec<Panel>, T
     (panels, data)
 }
 
-/// What dots in a map are, if there are any.
+/// Text on the dots in a map, if there are any.
 pub(super) fn said(panels: &[Panel]) -> Option<String> {
     let dotted = panels.iter().any(|panel| match &panel.plot {
         Plot::Heat(heat) => !heat.dots.is_empty(),
@@ -83,7 +84,8 @@ fn by_panel<'a>(sweep: &'a Sweep, wanted: &weir_study::Figure) -> Vec<(String, V
     panels
 }
 
-/// What was measured, one value for each place: of several points that differ in other axes that with the best score.
+/// Measured values, one for each place. Among several points that differ in other axes, the one
+/// with the best score counts.
 fn seen(sweep: &Sweep, rows: &[&Row], column: Option<usize>, axes: [usize; 2]) -> Vec<Seen> {
     let metrics = &sweep.table.metrics;
     let score = metrics.iter().position(|metric| metric.name() == SCORE);
@@ -110,7 +112,7 @@ fn seen(sweep: &Sweep, rows: &[&Row], column: Option<usize>, axes: [usize; 2]) -
         let (value, score) = (of(&point, column), of(&point, score));
         let seen = Seen { at, place, value };
         match best.iter_mut().find(|(own, _)| own.at == at) {
-            // What is not known is no better.
+            // An unknown score is no better.
             Some(own) if score > own.1 || own.1.is_nan() => *own = (seen, score),
             Some(_) => {}
             None => best.push((seen, score)),
@@ -151,7 +153,7 @@ fn heat(
         nearest.map_or(f64::NAN, |(_, value)| *value)
     };
     let number = |i: usize, value: usize| own[i].values[value].number.unwrap_or(f64::NAN);
-    // Those that differ in other axes only have one place.
+    // Marks that differ in other axes only have one place.
     let mut marks: Vec<(String, [f64; 2])> = Vec::new();
     for mark in &wanted.marks {
         let place = [number(0, mark.at[0]), number(1, mark.at[1])];
@@ -186,7 +188,7 @@ fn distinct(numbers: impl Iterator<Item = f64>, kind: ScaleKind) -> Vec<f64> {
     all
 }
 
-/// How far a number is along its axis: 0 at the first of all, 1 at the last.
+/// Position of a number along its axis: 0 at the first of all, 1 at the last.
 fn position(number: f64, all: &[f64], kind: ScaleKind) -> f64 {
     let (Some(first), Some(last)) = (all.first(), all.last()) else {
         return 0.0;

@@ -25,13 +25,13 @@ use weir_study::{
 
 use groups::Groups;
 
-/// What a sweep has to show.
+/// Content of a sweep's page.
 pub struct Sweep<'a> {
     /// The job file.
     pub study: &'a Study,
     /// Its points.
     pub points: &'a Points,
-    /// Where their results are.
+    /// Directory of their results.
     pub dir: &'a SweepDir,
     /// Their numbers.
     pub table: &'a Table,
@@ -75,7 +75,8 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// The figures, in the order of the job file. Without any there, latency and throughput over the last axis.
+    /// The figures, in the order of the job file. Without any there, latency and throughput over
+    /// the last axis.
     ///
     /// # Errors
     /// If a result is damaged.
@@ -117,7 +118,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// What was made of several seeds.
+    /// Text on the statistics over several seeds.
     fn means(&self, wanted: &Wanted, groups: &Groups) -> Option<String> {
         let there = groups.rows().filter(|row| row.state == "done");
         let seeds: BTreeSet<u64> = there.map(|row| row.seed).collect();
@@ -189,7 +190,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// What the arrows at the edge are, if there are any.
+/// Text on the arrows at the edge, if there are any.
 fn off_the_scale(panels: &[Panel]) -> Option<String> {
     let beyond = panels.iter().any(|panel| match &panel.plot {
         Plot::Lines(lines) if lines.markers => {
@@ -207,8 +208,8 @@ fn off_the_scale(panels: &[Panel]) -> Option<String> {
 /// Metrics of claims that are drawn where no figure is asked for, at most.
 const MOST_DRAWN: usize = 6;
 
-/// The figures of a study that asks for none: throughput and latency over its last axis of numbers. Without such an axis, and of what its claims
-/// name in any case, bars or lines over its last axis.
+/// The figures of a study that asks for none: throughput and latency over its last axis of numbers.
+/// Without such an axis, and of what its claims name in any case, bars or lines over its last axis.
 fn usual(study: &Study) -> Vec<Wanted> {
     let Some(last) = study.axes.len().checked_sub(1) else {
         return Vec::new();
@@ -298,8 +299,8 @@ fn scale(kind: ScaleKind) -> Scale {
     }
 }
 
-/// Names with dots without what all of them begin and end with: `ejection.data` and `ejection.control` become `data`
-/// and `control`. A single name is itself.
+/// Names with dots without what all of them begin and end with: `ejection.data` and
+/// `ejection.control` become `data` and `control`. A single name is itself.
 fn distinct(names: &[String]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('.').collect()).collect();
     let Some((first, others)) = parts.split_first().filter(|(_, others)| !others.is_empty()) else {

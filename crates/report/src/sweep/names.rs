@@ -1,4 +1,4 @@
-//! What metrics are called on pages.
+//! Names of metrics on pages.
 
 /// The name of a metric for people.
 pub(super) fn words(name: &str) -> String {
@@ -23,7 +23,8 @@ pub(super) fn words(name: &str) -> String {
     }
 }
 
-/// What several metrics have in common, in words: the parts of their names, None where they differ. Empty if that says nothing.
+/// Common part of several metrics, in words: the parts of their names, None where they differ.
+/// Empty if that says nothing.
 pub(super) fn common(parts: &[Option<&str>]) -> String {
     match parts {
         [Some("latency"), Some("job"), Some(job), Some(kind), _] => {

@@ -138,7 +138,8 @@ fn failures(sweep: &Sweep) -> Option<Rows> {
     })
 }
 
-/// The columns of the table on the page: what the study asks for; without that, throughput and latency.
+/// The columns of the table on the page: what the study asks for; without that, throughput and
+/// latency.
 fn columns(sweep: &Sweep) -> Vec<Metric> {
     let mut metrics = sweep.study.metrics();
     if metrics.is_empty() {

@@ -98,7 +98,7 @@ pub(super) fn over_time(
         .and_then(|(name, _)| Some(name.rsplit_once('.')?.1.replace('_', " ")));
     let label = label.unwrap_or_default();
     let axes = |unit: &str| {
-        // What is counted in a bin is shown per second; its range is in the same unit.
+        // Counts in a bin are shown per second; their range is in the same unit.
         let mut x = Axis::new("simulated time", "ps").from_zero();
         x.scale = scale(wanted.x_scale);
         (x, y_axis(wanted, &label, unit))
@@ -113,7 +113,7 @@ pub(super) fn over_time(
     })
 }
 
-/// Bin by bin over the seeds. Where one of them is shorter, over those that are left.
+/// Means over the seeds, bin by bin. Bins that one of them does not reach are over the others.
 fn means(all: &[of_result::OverTime], interval: Interval) -> Vec<Point> {
     let longest = all.iter().max_by_key(|one| one.time_ps.len());
     let times = longest

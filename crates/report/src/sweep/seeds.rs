@@ -1,4 +1,4 @@
-//! What the seeds of a point come to.
+//! Statistics over the seeds of a point.
 
 use weir_study::Interval;
 
@@ -24,8 +24,9 @@ pub(super) fn mean(values: &[f64], interval: Interval) -> (f64, [f64; 2]) {
     (mean, spread)
 }
 
-/// The 97.5% quantile of Student's t distribution with so many degrees of freedom (Abramowitz and Stegun, table 26.10; beyond it their
-/// expansion 26.7.5 about the normal quantile, which is right to three digits there).
+/// The 97.5% quantile of Student's t distribution with `freedom` degrees of freedom (Abramowitz and
+/// Stegun, table 26.10; beyond it their expansion 26.7.5 about the normal quantile, which is right
+/// to three digits there).
 fn student(freedom: usize) -> f64 {
     const TABLE: [f64; 10] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

@@ -12,13 +12,13 @@ use weir_study::{FigureKind, FigureX, FigureY, Interval, Metric, Ratio, Row};
 struct Drawn<'a> {
     metric: &'a Metric,
     name: String,
-    /// What its axis shows; empty for a ratio.
+    /// Quantity of its axis; empty for a ratio.
     unit: &'a str,
     column: Option<usize>,
     over: Option<Over<'a>>,
 }
 
-/// What a value is divided by.
+/// Divisor of a value.
 struct Over<'a> {
     column: Option<usize>,
     at: &'a [(usize, usize)],
@@ -97,7 +97,7 @@ impl Drawn<'_> {
     }
 }
 
-/// The units of the metrics, each once: each has panels of its own.
+/// The units of the metrics, each once: each has separate panels.
 fn units(drawn: &[Drawn]) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
     for one in drawn {
@@ -108,7 +108,7 @@ fn units(drawn: &[Drawn]) -> Vec<String> {
     units
 }
 
-/// What the axis calls a metric: in words if it is the only one, else as the legend does.
+/// Name of a metric on the axis: in words if it is the only one, else as in the legend.
 fn label(one: &Drawn) -> String {
     let own = match one.name == one.metric.name() {
         true => words(one.metric.name()),
@@ -120,8 +120,7 @@ fn label(one: &Drawn) -> String {
     }
 }
 
-/// What the axis of some metrics shows: what all of them have in common where the legend has the
-/// rest.
+/// Label of the axis of some metrics: their common part, if the legend has the rest.
 fn quantity(own: &[&Drawn]) -> String {
     let [first, others @ ..] = own else {
         return String::new();
@@ -140,7 +139,7 @@ fn quantity(own: &[&Drawn]) -> String {
     };
     let alike = parts.iter().all(|own| own.len() == parts[0].len());
     let same = match alike {
-        // Where they differ, each is named by what follows.
+        // Where they differ, each is named by the rest.
         true => {
             let places = parts[0].iter().enumerate();
             let parts: Vec<Option<&str>> = places
@@ -230,7 +229,7 @@ fn points(sweep: &Sweep, wanted: &Wanted, curve: &groups::Series, one: &Drawn) -
     places(&curve.rows).into_iter().filter_map(place).collect()
 }
 
-/// Where rows at one place lie along the bottom. None if that was not measured.
+/// Position of the rows of one place along the bottom. None if that was not measured.
 fn x_of(sweep: &Sweep, wanted: &Wanted, rows: &[&Row]) -> Option<f64> {
     match wanted.x.as_ref()? {
         FigureX::Axis(axis) => {
@@ -355,7 +354,7 @@ pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pane
     (panels, data)
 }
 
-/// What a place is called along the axis of names.
+/// Name of a place along the axis of names.
 fn place_name(sweep: &Sweep, wanted: &Wanted, rows: &[&Row]) -> String {
     match (&wanted.x, rows.first()) {
         (Some(FigureX::Axis(axis)), Some(row)) => {
@@ -417,7 +416,7 @@ fn by_metrics(sweep: &Sweep, wanted: &Wanted, panel: &groups::Panel, own: &[&Dra
         };
         for curve in &panel.series {
             for rows in places(&curve.rows) {
-                // Of a job that does not run at a point there is nothing to show; of a point that failed there is.
+                // A job that does not run at a point has nothing to show; a point that failed has.
                 let done = rows.iter().all(|row| row.state == "done");
                 let bar = bar(sweep, wanted, &rows, one);
                 if !(done && bar.0.y.is_nan()) {

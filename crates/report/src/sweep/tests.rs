@@ -28,7 +28,8 @@ key = "workload.w.load"
 values = [0.2, 0.4, 0.6]
 "#;
 
-/// The table of this study as if everything had run: the metrics of point p with seed s are 100 p + 10 m + s.
+/// The table of this study as if everything had run: the metrics of point p with seed s are 100 p +
+/// 10 m + s.
 fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
     let text = format!("{JOB}[[figure]]\nid = \"f\"\n{figure}");
     let folder = tempfile::tempdir().expect("a directory");
@@ -314,7 +315,8 @@ fn ratios_are_taken_seed_by_seed() {
         // 301 / 1 and 302 / 2 of the two seeds, not the ratio of their means.
         let first = lines.series[1].points[0];
         assert_eq!((first.y, first.spread), (226.0, [151.0, 301.0]));
-        // Of the place where minimal routing failed there is none; where one of its seeds did, that of the other.
+        // There is no ratio at the place where minimal routing failed. Where one of its seeds
+        // failed, the ratio is that of the other.
         assert!(lines.series[1].points[1].y.is_nan());
         assert_eq!(lines.series[1].points[2].y, 502.0 / 202.0);
         assert!(lines.y.label.ends_with("over minimal") && lines.y.unit.is_empty());
@@ -339,7 +341,7 @@ fn boxes_have_the_values_of_all_seeds() {
         assert!(bars.boxes);
         assert_eq!(bars.groups[0].values, [[1.0, 2.0], [301.0, 302.0]]);
         assert_eq!(bars.groups[0].bars[1].1.y, 301.5);
-        // Of the second place minimal routing has none.
+        // Minimal routing has no value at the second place.
         assert!(bars.groups[1].values[0][0].is_nan());
     });
 }

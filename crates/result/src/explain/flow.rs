@@ -1,14 +1,16 @@
-//! From where data waits to where that begins: the walk down the tree of congestion, in one time bin.
+//! Walk down the congestion tree in one time bin, from the ports where data waits to the links that
+//! cause it.
 //!
-//! What waits at a port waits for the link itself, or for room in the buffer behind it. That buffer is full of what waits, in
-//! the next router, for some of its outputs; for each of them the same holds. So what waits for room is passed on, in
-//! proportion to what is in the buffer, from port to port, until it comes to links that are full: those are the roots.
+//! Data at a port waits for the link itself, or for room in the buffer behind it. That buffer is
+//! full of data that waits, in the next router, for some of its outputs; for each of them the same
+//! holds. So the amount that waits for room is passed on from port to port, in proportion to the
+//! content of the buffer, until it reaches links that are full: the roots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::network::{Network, PortIndex};
 
-/// What waits at a place for what, in bytes times seconds.
+/// Amounts that wait at a place, by cause, in bytes times seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Waiting {
     /// For a full link.
@@ -31,21 +33,21 @@ impl Waiting {
     }
 }
 
-/// Where something waits: at a port to leave the router by it, or in the NIC behind it.
+/// Place of waiting data: a port by which it is to leave the router, or the NIC behind that port.
 pub(super) type Place = (PortIndex, bool);
 
 /// One time bin of a result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bin {
-    /// What waits, by place and job.
+    /// Waiting amounts, by place and job.
     pub waits: Vec<(Place, u32, Waiting)>,
-    /// What waits behind an input (by the port that it is) for which output.
+    /// Waiting amounts behind an input (named by its port), by output.
     pub pressure: BTreeMap<PortIndex, Vec<(PortIndex, f64)>>,
-    /// What waits for its turn elsewhere, by job.
+    /// Amounts that wait for their turn elsewhere, by job.
     pub elsewhere: Vec<(u32, f64)>,
 }
 
-/// What became of all that waits in a bin.
+/// Attribution of all amounts that wait in a bin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Charged {
     /// By root, then job: bytes times seconds.
@@ -56,10 +58,10 @@ pub(super) struct Charged {
 
 /// Rounds after which what still goes in a circle is taken to be nobody's.
 const ROUNDS: usize = 200;
-/// The part of what waits that is not worth another round.
+/// Part of the waiting amount that is not worth another round.
 const REST: f64 = 1e-6;
 
-/// What waits at a port, and what is behind that.
+/// Waiting amounts at a port, and the ports behind them.
 #[derive(Clone, Debug, Default)]
 struct Node {
     port: PortIndex,
@@ -67,11 +69,11 @@ struct Node {
     waiting: Waiting,
     /// For what parts of that wait.
     shares: Waiting,
-    /// What is behind that for which they wait for room.
+    /// The outputs that hold up the part that waits for room.
     behind: Behind,
 }
 
-/// The outputs that hold up what waits for room at a place.
+/// The outputs that hold up the amounts that wait for room at a place.
 #[derive(Clone, Debug, Default)]
 struct Behind {
     /// Those at which something waits, by their nodes, with their parts.
@@ -80,7 +82,7 @@ struct Behind {
     others: f64,
 }
 
-/// What all of it waits for at each port, and where that leads.
+/// Causes of the waiting at each port, and the ports they lead to.
 pub(super) struct Walk<'a> {
     network: &'a Network,
     bin: &'a Bin,
@@ -132,13 +134,15 @@ impl<'a> Walk<'a> {
         if nic { None } else { self.node(port) }
     }
 
-    /// What of `waiting` at a place is for the port's own link as one that is full, for its turn, and for room behind it.
+    /// Splits `waiting` at a place into the parts for the port's own link as a full one, for its
+    /// turn, and for room behind the link.
     fn split(&self, place: Place, waiting: Waiting) -> Waiting {
         let node = self.node_of(place);
         node.map_or(waiting, |node| self.nodes[node].split(waiting))
     }
 
-    /// The outputs that hold up what waits for room behind a place, with their parts; none if nothing is known to.
+    /// The outputs that hold up data that waits for room behind a place, with their parts; none if
+    /// no output is known to.
     fn behind(&self, (port, nic): Place) -> Behind {
         // A NIC's packets come into the router by the port that it is at.
         let input = match nic {
@@ -163,7 +167,7 @@ impl<'a> Walk<'a> {
         behind
     }
 
-    /// Charges what waits to the roots.
+    /// Charges the waiting amounts to the roots.
     pub(super) fn charge(&self) -> Charged {
         let mut amounts = Amounts::new(self);
         for &(place, job, waiting) in &self.bin.waits {
@@ -211,9 +215,9 @@ impl<'a> Walk<'a> {
         ends
     }
 
-    /// The part of what waits at each place that a root holds up, in bytes times seconds.
+    /// Part of the waiting amount at each place that a root holds up, in bytes times seconds.
     pub(super) fn tree_of(&self, root: PortIndex) -> BTreeMap<Place, f64> {
-        // By node: the part of what comes to wait there that the root is behind.
+        // By node: the part of the amount passed to it that the root holds up.
         let mut held = vec![0.0; self.nodes.len()];
         for _ in 0..ROUNDS {
             let mut change: f64 = 0.0;
@@ -256,9 +260,12 @@ impl<'a> Walk<'a> {
 }
 
 impl Node {
-    /// What of `waiting` here is for the link as one that is full, for its turn, and for room behind it. What waits for its turn where
-    /// more waits for the full link, or for room behind it, waits because of that: the link had just become full, or there is a queue
-    /// only because the link stands still at times.
+    /// Splits `waiting` here into the parts for the link as a full one, for its turn, and for room
+    /// behind it.
+    ///
+    /// If more data waits for the full link, or for room behind it, than for its turn, then the
+    /// data that waits for its turn waits because of that: the link had just become full, or there
+    /// is a queue only because the link stands still at times.
     fn split(&self, waiting: Waiting) -> Waiting {
         let all = self.waiting;
         if all.full.max(all.starved) <= all.queued {
@@ -276,7 +283,7 @@ impl Node {
         }
     }
 
-    /// For what parts of those that wait here wait; for their turn, if nothing waits.
+    /// Shares of the causes for which data waits here; all for its turn, if nothing waits.
     fn shares(&self) -> Waiting {
         let (all, split) = (self.waiting.all(), self.split(self.waiting));
         if all <= 0.0 {
@@ -301,18 +308,19 @@ impl Behind {
     }
 }
 
-/// How far what waits has been passed on, in bytes times seconds. The lists go by node, then job.
+/// Waiting amounts while they are passed on, in bytes times seconds. The lists are ordered by node,
+/// then job.
 struct Amounts<'a> {
     walk: &'a Walk<'a>,
-    /// What waits for room.
+    /// Amounts that wait for room.
     starved: Vec<f64>,
-    /// What has come from ports before, of which it is not said yet what it waits for.
+    /// Amounts passed on from ports before, whose cause is not determined yet.
     came: Vec<f64>,
-    /// What of that was for a full link.
+    /// The part of them for a full link.
     full: Vec<f64>,
     /// By job: what was for no full link.
     ordinary: Vec<f64>,
-    /// What is for the link that it waits at.
+    /// Amounts for the link at which they wait.
     at_once: Charged,
 }
 
@@ -334,7 +342,7 @@ impl<'a> Amounts<'a> {
         }
     }
 
-    /// Adds what waits at a place.
+    /// Adds the waiting amounts of a place.
     fn begin(&mut self, place: Place, job: u32, waiting: Waiting) {
         if waiting.full > 0.0 {
             let root = self.at_once.roots.entry(place.0).or_default();
@@ -362,7 +370,7 @@ impl<'a> Amounts<'a> {
         self.starved.iter().chain(&self.came).sum()
     }
 
-    /// Passes what waits for room on by one router.
+    /// Passes the amounts that wait for room on by one router.
     fn pass_on(&mut self) {
         let jobs = self.walk.jobs.len();
         if jobs == 0 {
@@ -394,7 +402,7 @@ impl<'a> Amounts<'a> {
         }
     }
 
-    /// What became of it all. What still goes in a circle is nobody's.
+    /// The final attribution. Amounts that still go in a circle are nobody's.
     fn charged(mut self) -> Charged {
         let jobs = self.walk.jobs.len();
         let mut charged = std::mem::take(&mut self.at_once);

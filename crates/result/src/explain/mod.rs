@@ -1,5 +1,4 @@
-//! Who is to blame for congestion, and by how much: worked out from `/data/attribution` of a
-//! result.
+//! Causes of congestion and their shares, from `/data/attribution` of a result.
 
 mod flow;
 mod lost;
@@ -20,7 +19,7 @@ pub use network::Network;
 pub use roots::{Feeder, Held, Partner, Root};
 pub use tree::{Spread, Tree, TreePort};
 
-/// What holds up whom in a run.
+/// Waiting of each job in a run, and the links that cause it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Explanation {
     /// Simulated time, ps.
@@ -111,17 +110,17 @@ impl Explanation {
     }
 }
 
-/// How a job waits.
+/// Waiting of a job.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct JobWaits {
     /// Its name.
     pub name: String,
     /// Payload delivered, bytes.
     pub bytes_delivered: u64,
-    /// What of its data waited, times how long, B s.
+    /// Backlog of its data, times its duration, B s.
     pub waited: f64,
-    /// How long its data waited on the way, on average, ps: waited over what was delivered. NaN if
-    /// nothing was.
+    /// Mean waiting time of its data in the network, ps: `waited` divided by the bytes delivered.
+    /// NaN if nothing was delivered.
     pub mean_wait_ps: f64,
     /// The part of that behind the roots that are named.
     pub behind_roots: f64,

@@ -1,4 +1,5 @@
-//! The full links that something waits behind: which are worth naming, who feeds them, and whom they hold up.
+//! The full links that something waits behind: which are worth naming, who feeds them, and whom
+//! they hold up.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ const SHARE_OF_JOB: f64 = 0.05;
 const SHARE_OF_ALL: f64 = 0.005;
 /// The most roots that are named.
 const MOST: usize = 12;
-/// A job with so much of what waits at a root itself feeds it.
+/// Minimum share of the backlog at a root itself from which a job counts as feeding it.
 pub(super) const FEEDS: f64 = 0.1;
 /// A job that waits less than this part of its waiting behind a root is not held up by it.
 const HELD: f64 = 0.01;
@@ -46,7 +47,7 @@ pub struct Root {
     pub from_ps: Time,
     /// Until when, ps.
     pub to_ps: Time,
-    /// What waited behind it, times how long, B s.
+    /// Backlog behind it, times its duration, B s.
     pub waited: f64,
     /// Its share of all that waited.
     pub share: f64,
@@ -54,7 +55,7 @@ pub struct Root {
     pub fed_by: Vec<Feeder>,
     /// Whose data waits behind it, most first.
     pub held_up: Vec<Held>,
-    /// What waits for it, port by port.
+    /// Backlog behind it, port by port.
     pub tree: Tree,
 }
 
@@ -63,7 +64,7 @@ pub struct Root {
 pub struct Feeder {
     /// Its name.
     pub job: String,
-    /// Its share of what waits at the link.
+    /// Its share of the backlog at the link.
     pub share: f64,
     /// Its endpoints that sent that, those with most first; none if they are not told apart.
     pub senders: Vec<Partner>,
@@ -80,7 +81,7 @@ pub struct Feeder {
 pub struct Partner {
     /// Its number.
     pub endpoint: u32,
-    /// Its share of what waits of the job at the link.
+    /// Its share of the job's backlog at the link.
     pub share: f64,
 }
 
@@ -91,13 +92,13 @@ pub struct Held {
     pub job: String,
     /// The part of all its waiting that is behind the root.
     pub share: f64,
-    /// How long its data waits behind the root on average, ps.
+    /// Mean waiting time of its data behind the root, ps.
     pub mean_wait_ps: f64,
     /// True if it feeds the root itself.
     pub feeds: bool,
 }
 
-/// What all bins charge.
+/// Charges of all bins.
 #[derive(Default)]
 pub(super) struct Charges {
     /// By root, then job.
@@ -126,13 +127,13 @@ impl Charges {
         self.roots.len()
     }
 
-    /// What a job waits behind a root.
+    /// Waiting of a job behind a root.
     pub(super) fn charged(&self, root: PortIndex, job: u32) -> f64 {
         let jobs = self.roots.get(&root);
         jobs.and_then(|jobs| jobs.get(&job)).copied().unwrap_or(0.0)
     }
 
-    /// What a job waits behind no root.
+    /// Waiting of a job behind no root.
     pub(super) fn ordinary(&self, job: u32) -> f64 {
         self.ordinary.get(&job).copied().unwrap_or(0.0)
     }
@@ -171,7 +172,7 @@ impl Charges {
     }
 }
 
-/// What there is to say of a root.
+/// Description of a root.
 pub(super) fn root(run: &Run, charges: &Charges, root: PortIndex) -> Root {
     let port = &run.network.ports[root];
     let share_of_run = |ps: u64| ps as f64 / run.simulated_ps.max(1) as f64;
@@ -215,7 +216,7 @@ pub(super) fn root(run: &Run, charges: &Charges, root: PortIndex) -> Root {
     }
 }
 
-/// What waits at a root itself, by job, sender and receiver.
+/// Backlog at a root itself, by job, sender and receiver.
 fn feeders(run: &Run, root: PortIndex) -> Vec<Feeder> {
     let waits = &run.attribution.waits;
     let port = &run.network.ports[root];

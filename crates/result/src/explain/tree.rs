@@ -1,4 +1,4 @@
-//! The tree of congestion: what waits behind a root, port by port back from it, and in which groups at which times.
+//! The congestion tree: backlog behind a root, port by port back from it, and by group and time.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::flow::{Place, Walk};
 use super::network::PortIndex;
 use weir_model::Time;
 
-/// A port belongs to a tree if it has this part of what waits behind the root.
+/// Minimum part of the backlog behind the root from which a port belongs to the tree.
 const LEAST: f64 = 1e-3;
 
-/// What waits behind a root.
+/// Backlog behind a root.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Tree {
     /// Ports of routers at which something waits, the root among them, with most first.
@@ -40,11 +40,11 @@ pub struct TreePort {
     pub distance: u32,
     /// The router that it leads to; none if that is an endpoint.
     pub next_router: Option<u32>,
-    /// What waited there behind the root, times how long, B s.
+    /// Backlog there behind the root, times its duration, B s.
     pub waited: f64,
 }
 
-/// What waited for a root in a group and a time bin.
+/// Backlog behind a root in a group and a time bin.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Spread {
     /// Start of the bin, ps.
@@ -107,7 +107,7 @@ pub(super) fn tree(run: &Run, root: PortIndex) -> Tree {
     }
 }
 
-/// How many links lead from each port of the tree to the root, by ports of the tree.
+/// Number of links from each port of the tree to the root, along ports of the tree.
 fn distances(
     run: &Run,
     root: PortIndex,

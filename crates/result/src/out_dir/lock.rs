@@ -23,9 +23,10 @@ const LONGEST: u64 = 4096;
 pub struct Holder {
     /// Its number.
     pub pid: u32,
-    /// When it began, in the units of the operating system: tells it from a later one of the same number.
+    /// Its start, in the units of the operating system: tells it from a later one of the same
+    /// number.
     pub began: u64,
-    /// Where it runs.
+    /// The computer on which it runs.
     pub host: String,
     /// Wall-clock time at which it took the lock, RFC 3339, UTC.
     pub since: String,
@@ -72,30 +73,32 @@ impl fmt::Display for Holder {
     }
 }
 
-/// A lock, held until it is dropped or, by a child that was given [`Lock::file`], until that has ended.
+/// A lock, held until it is dropped or, by a child that was given [`Lock::file`], until that has
+/// ended.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
     path: PathBuf,
 }
 
-/// What came of asking for a lock.
+/// Outcome of asking for a lock.
 #[derive(Debug)]
 pub enum Taken {
     /// This process has it.
     Locked(Lock),
-    /// The file system has no locks. Nobody of this computer works there; who is named last, if anybody, was on another
-    /// computer, and whether that process still runs cannot be known.
+    /// The file system has no locks. Nobody of this computer works there; who is named last, if
+    /// anybody, was on another computer, and whether that process still runs cannot be known.
     Unlocked(Lock, Option<Holder>),
     /// Another process has it; None if it does not say who it is.
     Held(Option<Holder>),
 }
 
 impl Lock {
-    /// Takes the lock `path`, a file that is made if it is missing, and writes down there who has it.
+    /// Takes the lock `path`, a file that is made if it is missing, and writes down there who has
+    /// it.
     ///
-    /// The operating system frees a lock when its process ends, however that happens: what a killed process has left
-    /// behind is in nobody's way.
+    /// The operating system frees a lock when its process ends, however that happens: what a killed
+    /// process has left behind is in nobody's way.
     ///
     /// # Errors
     /// If the file cannot be made or opened, or is a symbolic link or something else than a file.
@@ -104,8 +107,8 @@ impl Lock {
         loop {
             let mut file = open(path)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                // Whoever had it before may have removed the file between the two steps: then the lock is on a file that
-                // nobody else will find.
+                // Whoever had it before may have removed the file between the two steps: then the
+                // lock is on a file that nobody else will find.
                 Ok(()) if !is_at(&file, path) => {}
                 Ok(()) => {
                     Holder::this().write(&mut file)?;
@@ -150,12 +153,13 @@ impl Lock {
         })
     }
 
-    /// Who has the lock `path`, as the file says.
+    /// Holder of the lock `path`, as the file says.
     pub fn holder(path: &Path) -> Option<Holder> {
         Holder::read(&mut File::open(path).ok()?)
     }
 
-    /// The open file that the lock belongs to: a child that inherits it holds the lock until its own end.
+    /// The open file that the lock belongs to: a child that inherits it holds the lock until its
+    /// own end.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -203,7 +207,8 @@ pub fn here() -> String {
         .into_owned()
 }
 
-/// When a process of this computer began, in clock ticks since it was started; None if there is no such process.
+/// Start of a process of this computer, in clock ticks since boot; None if there is no such
+/// process.
 pub fn began(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program stands in brackets and may hold anything.

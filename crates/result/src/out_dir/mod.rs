@@ -1,4 +1,5 @@
-//! The directory that `weir run --out DIR` writes to: one run at a time, and one experiment's result.
+//! The directory that `weir run --out DIR` writes to: one run at a time, and one experiment's
+//! result.
 
 pub(crate) mod lock;
 pub(crate) mod partial;
@@ -27,9 +28,9 @@ const PROGRESS: &str = ".result.h5.progress";
 pub struct UnderWay {
     /// Its directory.
     pub dir: PathBuf,
-    /// Who it is; None if nobody is at work any more: it was killed.
+    /// The process at work; None if there is none any more: it was killed.
     pub holder: Option<String>,
-    /// How far it is, in its own words, and when it said so; None if it has just begun.
+    /// Its progress, in its own words, with the time of that report; None if it has just begun.
     pub progress: Option<String>,
 }
 
@@ -47,7 +48,8 @@ impl UnderWay {
     }
 }
 
-/// How far the run is that works in `dir`, or has left no more than that behind. None if nothing says that there was one.
+/// Progress of the run that works in `dir`, or has left nothing but that behind. None if there is
+/// no sign of a run.
 pub fn under_way(dir: &Path) -> Option<UnderWay> {
     let progress = fs::read_to_string(dir.join(PROGRESS)).ok();
     let progress = progress.map(|text| text.trim().to_string());
@@ -106,7 +108,7 @@ pub enum OutError {
     Unknown {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         cause: String,
     },
     /// Another run works there now.
@@ -125,9 +127,9 @@ pub enum OutError {
     /// While this run went on, somebody put something else in the place of its result.
     #[error("{cause}; that appeared while this run went on, so its result is {} instead", kept.display())]
     Overtaken {
-        /// What is there now.
+        /// The problem with the file that is now in the result's place.
         cause: Box<OutError>,
-        /// Where the result of this run is.
+        /// Path of this run's result.
         kept: PathBuf,
     },
     /// The result cannot be written.
@@ -137,8 +139,9 @@ pub enum OutError {
 
 /// A directory that is ready for a result, locked against other runs.
 ///
-/// Dropped without [`OutDir::put`], it removes the directories that [`prepare`] made, as far as they are empty: a
-/// run that fails leaves no directory behind, and nothing of anyone else's is ever removed.
+/// Dropped without [`OutDir::put`], it removes the directories that [`prepare`] made, as far as
+/// they are empty: a run that fails leaves no directory behind, and nothing of anyone else's is
+/// ever removed.
 #[derive(Debug)]
 #[must_use = "dropped, the directory is removed again"]
 pub struct OutDir {
@@ -146,7 +149,7 @@ pub struct OutDir {
     /// Innermost last.
     created: Vec<PathBuf>,
     lock: Option<Lock>,
-    /// Who else may be at work, where the file system has no locks.
+    /// A process that may also be at work, if the file system has no locks.
     unlocked: Option<String>,
     /// The resolved experiment.
     resolved: String,
@@ -154,7 +157,7 @@ pub struct OutDir {
 }
 
 impl OutDir {
-    /// Where the result belongs.
+    /// Final path of the result.
     pub fn result(&self) -> PathBuf {
         self.dir.join(schema::FILE)
     }
@@ -164,24 +167,24 @@ impl OutDir {
         &self.dir
     }
 
-    /// Where the run writes how far it is. It is removed with the lock.
+    /// File in which the run writes its progress. It is removed with the lock.
     pub fn progress(&self) -> PathBuf {
         self.dir.join(PROGRESS)
     }
 
-    /// What the user has to know if the file system has no locks.
+    /// Warning for the user if the file system has no locks.
     pub fn warning(&self) -> Option<&str> {
         self.unlocked.as_deref()
     }
 
     /// Writes the result and leaves the directory in place. Gives the path of the result.
     ///
-    /// What is there is looked at once more before it is replaced: a file system may have no locks, and programs other
-    /// than weir do not know them.
+    /// The existing file is checked once more before it is replaced: a file system may have no
+    /// locks, and programs other than weir do not know them.
     ///
     /// # Errors
-    /// [`OutError::Write`]; [`OutError::Overtaken`] if another experiment's result, or something else, is there now. It is
-    /// kept, and this result gets another name.
+    /// [`OutError::Write`]; [`OutError::Overtaken`] if another experiment's result, or something
+    /// else, is in its place now. That file is kept, and this result gets another name.
     pub fn put(mut self, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, OutError> {
         let path = self.result();
         let partial = written(&path, data, run, &self.resolved, seed)?;
@@ -211,10 +214,11 @@ impl Drop for OutDir {
     }
 }
 
-/// Makes `dir` ready for the result of the experiment `resolved` (its resolved text): creates it where it is
-/// missing, locks it against other runs, and checks that it can be written. What killed runs have left there is removed.
+/// Makes `dir` ready for the result of the experiment `resolved` (its resolved text): creates it if
+/// it is missing, locks it against other runs, and checks that it can be written. Files that killed
+/// runs have left there are removed.
 ///
-/// A result of the same experiment may be replaced; anything else in the place of `result.h5` only with `force`.
+/// A result of the same experiment may be replaced; any other `result.h5` only with `force`.
 ///
 /// # Errors
 /// See [`OutError`]. Nothing is created or changed then.
@@ -363,7 +367,8 @@ fn remove_empty(made: &mut Vec<PathBuf>) {
     }
 }
 
-/// Creates and removes a file, for permission bits do not tell (root, read-only file systems, access lists).
+/// Creates and removes a file, for permission bits do not tell (root, read-only file systems,
+/// access lists).
 fn probe(dir: &Path) -> Result<(), OutError> {
     let name = dir.join(format!(".weir-probe-{}", std::process::id()));
     fs::File::create(&name)

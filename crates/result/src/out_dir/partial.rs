@@ -12,15 +12,16 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 
 use super::lock::here;
 
-/// How the name of a partial file ends.
+/// Suffix of the name of a partial file.
 const END: &str = ".partial";
-/// So many characters of the final name stand in that of the partial file: a file system has a longest name.
+/// Most characters of the final name in that of the partial file: a file system has a longest name.
 const MOST_NAME: usize = 32;
 
-/// A file in the making: `.NAME.HOST-PID-RANDOM.partial` in the directory of the file `NAME` that it will be.
+/// A file in the making: `.NAME.HOST-PID-RANDOM.partial` in the directory of the file `NAME` that
+/// it will be.
 ///
-/// No other process uses that name, and one that is there already, a symbolic link say, is never opened. Dropped
-/// before it is settled it is removed.
+/// No other process uses that name, and an existing one, for example a symbolic link, is never
+/// opened. Dropped before it is settled it is removed.
 #[derive(Debug)]
 pub struct Partial {
     path: PathBuf,
@@ -71,8 +72,8 @@ impl Partial {
         &mut self.file
     }
 
-    /// Waits until the content has reached the disk: quotas and network file systems may refuse data that they had
-    /// accepted.
+    /// Waits until the content has reached the disk: quotas and network file systems may refuse
+    /// data that they had accepted.
     ///
     /// # Errors
     /// If they do.
@@ -103,13 +104,14 @@ impl Partial {
 impl Drop for Partial {
     fn drop(&mut self) {
         if !self.settled {
-            // What failed is reported; that the remainder is gone already is no second error.
+            // The failure itself is reported; that the remainder is gone already is no second
+            // error.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Writes a small file, in the place of what is there: it is there whole or not at all.
+/// Writes a small file, replacing any existing one: it exists whole or not at all.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -119,7 +121,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     partial.settle()
 }
 
-/// What tells this process from all others, for names of files.
+/// A mark that tells this process from all others, for names of files.
 pub(super) fn process_mark() -> String {
     format!("{}-{}", host_mark(), std::process::id())
 }
@@ -138,8 +140,9 @@ fn partial_name(name: &str) -> OsString {
     format!(".{short}.{}-{random:016x}{END}", process_mark()).into()
 }
 
-/// Removes the partial files in a directory that processes of this computer and user have left behind when they were
-/// killed. Those of other computers stay: whether their writers are gone cannot be known here.
+/// Removes the partial files in a directory that processes of this computer and user have left
+/// behind when they were killed. Those of other computers stay: whether their writers are gone
+/// cannot be known here.
 pub fn remove_leftovers(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;
@@ -147,7 +150,7 @@ pub fn remove_leftovers(dir: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let of_the_dead = name.to_str().and_then(writer).is_some_and(is_gone);
-        // Of the entry itself: a link is none of ours.
+        // Metadata of the entry itself: a link is none of ours.
         let is_ours = |file: fs::Metadata| file.is_file() && file.uid() == geteuid().as_raw();
         if of_the_dead && entry.metadata().is_ok_and(is_ours) {
             // Another run may be removing it, too.

@@ -36,7 +36,8 @@ pub(super) fn read_latency(at: &Group, jobs: &[Job]) -> Outcome<Vec<StoredLatenc
     Ok(classes)
 }
 
-/// Classes in their order, the whole network before the jobs, jobs in the order of the experiment file.
+/// Classes in their order, the whole network before the jobs, jobs in the order of the experiment
+/// file.
 fn rank_of(class: &str, jobs: &[Job]) -> (usize, usize, String) {
     let of_job = class
         .strip_prefix("job.")

@@ -81,7 +81,7 @@ columns! {
     }
 }
 
-/// What figures and metrics add to the name of such a column for its share of a task.
+/// Suffix that figures and metrics add to the name of such a column for its share of a task.
 pub const PER_TASK: &str = "_per_task";
 
 /// Column of `/data/series` per traffic class; the name in the file is `class.<name>.` and this.

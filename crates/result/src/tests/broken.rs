@@ -1,4 +1,4 @@
-//! What goes wrong with result files is told and leaves nothing behind.
+//! Errors with result files are reported and leave nothing behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,8 @@ fn an_old_result_stays_until_the_new_one_is_whole() {
     assert_eq!(names(dir.path()), ["result.h5"]);
 }
 
-/// The child of [`a_full_disk_is_an_error_and_leaves_nothing`]: it may write files of a few KiB only.
+/// The child of [`a_full_disk_is_an_error_and_leaves_nothing`]: it may write files of a few KiB
+/// only.
 #[test]
 #[ignore = "run by a_full_disk_is_an_error_and_leaves_nothing"]
 fn writes_into_the_directory_it_is_given() {
@@ -122,7 +123,8 @@ fn writes_into_the_directory_it_is_given() {
 
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing() {
-    // A limit on the size of files fails a write in its middle, as a full disk does, and needs no privileges.
+    // A limit on the size of files fails a write in its middle, as a full disk does, and needs no
+    // privileges.
     let whole = folder();
     let size = fs::metadata(write_sample(whole.path(), "result.h5"))
         .expect("size")

@@ -1,4 +1,5 @@
-//! What a network must be for a place to stay free in each of its rings ([`weir_network::routing::Routing::onward`]).
+//! Conditions on a network under which a place stays free in each of its rings
+//! ([`weir_network::routing::Routing::onward`]).
 
 use crate::config::Experiment;
 use weir_fabric::{BufferPer, Network};

@@ -1,4 +1,5 @@
-//! How flows are managed, from the routing, the scheme and `[nic]`; what does not go together is refused.
+//! Rules by which flows are managed, from the routing, the scheme and `[nic]`; combinations that do
+//! not fit are refused.
 
 use crate::config::Experiment;
 use weir_congestion::Scheme;
@@ -7,7 +8,7 @@ use weir_input::{ConfigError, Size};
 use weir_model::Invalid;
 use weir_network::routing::Routing;
 
-/// How flows are managed: if the routing keeps circuits, or the scheme is told of flows.
+/// Rules by which flows are managed, if the routing keeps circuits or the scheme is told of flows.
 pub(super) fn rules(
     experiment: &Experiment,
     routing: &dyn Routing,

@@ -1,8 +1,9 @@
-//! What a network may be, so that no number that the fabric keeps is too large for its type. Checked before anything runs.
+//! Limits of a network that keep every number of the fabric within its type. Checked before
+//! anything runs.
 //!
 //! | what | type | why it holds it |
 //! | --- | --- | --- |
-//! | times, and sums of a time and of delays | `u64` | no time is beyond [`LATEST`], of which a `u64` holds 18 |
+//! | times, and sums of a time and of delays | `u64` | no time is beyond [`LATEST`], and a `u64` holds 18 times that |
 //! | how long a tail follows its head | 40 bits | the longest packet takes 1 s at most on any link ([`Packet::LONGEST_LAG`]) |
 //! | the time of a flit, with 20 binary places | `u64` | the same; and 1 ps at least, so that rounding it is less than a millionth |
 //! | flits of a packet, bits of its payload | `u16`, `u32` | `config::check` |
@@ -47,7 +48,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     for links in topology.links() {
         check_link(experiment, network, &links.link)?;
     }
-    // Domains are alike; and those that were not would be found when they are built.
+    // Domains are alike; domains that were not would be found when they are built.
     let mut seen = Vec::new();
     for router in topology.domain_routers(0) {
         let kind = topology.router_kind(router);
@@ -85,7 +86,7 @@ fn check_distance(experiment: &Experiment, network: &Network) -> Result<(), Conf
     )))
 }
 
-/// Where a key of the routers of a kind is written: in their own table, or for all.
+/// Key under which a value for the routers of a kind is written: in their own table, or for all.
 fn key_of(experiment: &Experiment, network: &Network, kind: RouterKind, key: &str) -> String {
     let own = format!(
         "router.{}.{key}",
@@ -97,7 +98,7 @@ fn key_of(experiment: &Experiment, network: &Network, kind: RouterKind, key: &st
     }
 }
 
-/// That what waits in the output queues of a port can be counted.
+/// Checks that the flits in the output queues of a port can be counted.
 fn check_output_queues(
     experiment: &Experiment,
     network: &Network,
@@ -123,7 +124,8 @@ fn check_output_queues(
     }
 }
 
-/// Names of kinds are keys of the experiment file, parts of the names of metrics and a column of results.
+/// Names of kinds are keys of the experiment file, parts of the names of metrics and a column of
+/// results.
 fn check_names(names: &[KindName]) {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     assert!(
@@ -244,7 +246,7 @@ fn check_queues(
     Ok(())
 }
 
-/// How long flits take on a link.
+/// Checks the serialization time of flits on a link.
 fn check_link(experiment: &Experiment, network: &Network, link: &Link) -> Result<(), ConfigError> {
     let key = format!(
         "{}.bandwidth",

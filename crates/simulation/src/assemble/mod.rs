@@ -42,7 +42,8 @@ use windows::{Windows, patience};
 const PATTERN_SEED: u64 = 3;
 
 impl Plan {
-    /// Assembles a run. Everything that can be wrong with an experiment is found here, before anything runs.
+    /// Assembles a run. Everything that can be wrong with an experiment is found here, before
+    /// anything runs.
     ///
     /// # Errors
     /// The first thing that is wrong, with its place and a remedy.
@@ -236,7 +237,7 @@ fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, C
         .collect();
     let tasks = members::assign(&parties, &network.topology, seed)?;
     let workloads = experiment.workloads.iter().zip(tasks).enumerate();
-    // Those that do not run have their endpoints, and no more.
+    // Workloads that do not run have their endpoints, and no more.
     let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);
     enabled
         .map(|(number, (workload, tasks))| {
@@ -265,8 +266,8 @@ fn records(experiment: &Experiment, scheme: &dyn Scheme) -> Result<u32, ConfigEr
     Ok(kept)
 }
 
-/// The endpoints whose allowed rates are recorded: by their numbers, then by workload and task. Workloads that do not run
-/// have none.
+/// The endpoints whose allowed rates are recorded: by their numbers, then by workload and task.
+/// Workloads that do not run have none.
 fn rated(
     experiment: &Experiment,
     network: &Network,
@@ -388,7 +389,8 @@ fn one_workload(
     })
 }
 
-/// A run to completion waits for an application, if there is any: not all of them are in the background.
+/// A run to completion waits for an application, if there is any: not all of them are in the
+/// background.
 fn check_foreground(experiment: &Experiment, traffic: &[Traffic]) -> Result<(), ConfigError> {
     let foreground = |one: &&Traffic| one.application().is_some() && !one.background;
     let behind = traffic.iter().find(|one| one.background);
@@ -436,7 +438,7 @@ fn open_loop(
     })
 }
 
-/// An application, and the endpoints of its tasks: the first of those that it may have.
+/// An application, and the endpoints of its tasks: the first of the endpoints that it may have.
 fn application(
     workload: &WorkloadConfig,
     config: &ApplicationConfig,
@@ -491,8 +493,8 @@ fn application(
     Ok((application, endpoints))
 }
 
-/// Schemes that send packets again, and flows, name the packets of a message by 32 bits. (Of applications, whose messages are not known before they send
-/// them, the domains check it.)
+/// Schemes that send packets again, and flows, name the packets of a message by 32 bits. (Of
+/// applications, whose messages are not known before they send them, the domains check it.)
 fn check_lengths(
     experiment: &Experiment,
     traffic: &[Traffic],

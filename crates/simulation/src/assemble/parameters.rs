@@ -6,10 +6,10 @@ use weir_input::{ConfigError, suggest};
 use weir_model::{Invalid, KindName};
 use weir_network::topology::Topology;
 
-/// What is the same in the whole network.
+/// Parameters that are the same in the whole network.
 pub(super) fn parameters(experiment: &Experiment) -> Parameters {
     Parameters {
-        // What does not fit is refused by `config::check`.
+        // Sizes that do not fit are refused by `config::check`.
         flit: experiment.router.flit_size(),
         max_packet: u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX),
         injection_vcs: experiment.nic.injection_vcs,
@@ -44,7 +44,8 @@ pub(super) fn routers(
         .collect())
 }
 
-/// Refuses a time for what does not happen: with virtual output queues no packet is behind another of another way.
+/// Refuses a time for what does not happen: with virtual output queues no packet is behind another
+/// of another way.
 pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     let computed = (network.routers.iter()).any(|router| router.route_computation > 0);
     if !(computed && network.queueing.by_output()) {

@@ -1,4 +1,4 @@
-//! How long domains run before they exchange mail.
+//! Length of the windows that domains run before they exchange mail.
 
 use weir_congestion::{Capabilities, Scheme};
 use weir_engine::Haste;
@@ -12,14 +12,15 @@ const LONE_WINDOW: Time = 10_000_000;
 pub struct Windows {
     /// The least time in which anything reaches another domain, ps; [`NEVER`] for a single domain.
     pub lookahead: Time,
-    /// How long they are, ps.
+    /// Length of a window, ps.
     pub window: Time,
     /// Set if the scheme talks faster than that.
     pub haste: Option<Haste>,
 }
 
 impl Windows {
-    /// Of a run with this traffic. `until_done`: it ends when its applications are done, though there is more to do.
+    /// Windows of a run with this traffic. `until_done`: it ends when its applications are done,
+    /// though there is more to do.
     pub fn new(
         network: &Network,
         scheme: &dyn Scheme,
@@ -45,8 +46,9 @@ impl Windows {
     }
 }
 
-/// Set if the scheme's notices can take effect before the end of the window in which they are sent. Those that take the
-/// time of an empty network cannot: their way to another domain crosses a link between domains.
+/// Set if the scheme's notices can take effect before the end of the window in which they are sent.
+/// Notices that take the time of an empty network cannot: their path to another domain crosses a
+/// link between domains.
 fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Haste> {
     let signals = scheme.capabilities().signals;
     let delay = signals.then(|| scheme.signal_delay())??;
@@ -56,15 +58,15 @@ fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Hast
     })
 }
 
-/// By how much more than the latency of a link windows may be longer ([`Network::settled_before`]): not where routers drop or answer
-/// packets, or a scheme talks out of band.
+/// By how much more than the latency of a link windows may be longer ([`Network::settled_before`]):
+/// not where routers drop or answer packets, or a scheme talks out of band.
 fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -> Time {
     let can = scheme.capabilities();
     let routers_act = can.drops || can.answers || !can.intercepts.is_empty();
     if routers_act || can.signals || network.flows.managed {
         return 0;
     }
-    // Of applications, and of schemes that may send control packets, nothing is known.
+    // Packet sizes of applications, and of schemes that may send control packets, are not known.
     let alone = can == Capabilities::NONE && !network.parameters.acknowledge;
     let longest = u64::from(network.parameters.max_packet);
     let shortest = traffic.iter().map(|traffic| match &traffic.drive {

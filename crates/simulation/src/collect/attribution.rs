@@ -1,4 +1,4 @@
-//! What is recorded of whose data waits where: how often the ports are looked at, and the tables of a result.
+//! Recording of attribution: the interval at which ports are examined, and the tables of a result.
 
 use crate::config::{self, Experiment};
 use weir_fabric::{DomainReport, Network, Who, merge_rows};
@@ -7,11 +7,12 @@ use weir_result::{Attribution, ElsewhereRow, Looks, PressureRow, WaitRow};
 
 use crate::plan::Plan;
 
-/// The ports are looked at once in the time of so many longest packets on the slowest link, at first; later every two and four such
-/// times. Not a whole number: traffic goes in steps of packets, and is not to be seen at the same moment of a step each time.
+/// Interval between two examinations of the ports at first, in times of a longest packet on the
+/// slowest link; later two and four times that. Not a whole number: traffic proceeds in steps of
+/// packets, and is not to be seen at the same moment of a step each time.
 const PACKETS: f64 = 33.236;
 
-/// How often the ports are looked at, ps; 0: never.
+/// Interval at which the ports are examined, ps; 0: never.
 pub(crate) fn interval(experiment: &Experiment, network: &Network) -> Time {
     if experiment.output.attribution == config::Attribution::None {
         return 0;

@@ -1,8 +1,10 @@
-//! What the buffers of a network's routers cost: area, and the energy of a run's writes and reads.
+//! Cost of the buffers of a network's routers: area, and the energy of a run's writes and reads.
 //!
-//! Yébenes et al., TACO 2019, section 5.5. Area is taken to be in proportion to size, energy to the number of accesses: a packet that
-//! leaves a router was written to its input buffer and read from it, and if the router has output queues, to one of these as well. Queues
-//! and virtual channels that divide a buffer make no difference, which is why schemes are to be compared at equal memory.
+//! Yébenes et al., TACO 2019, section 5.5. Area is taken to be in proportion to size, energy to the
+//! number of accesses: a packet that leaves a router was written to its input buffer and read from
+//! it, and if the router has output queues, to one of these as well. Queues and virtual channels
+//! that divide a buffer make no difference, which is why schemes are to be compared at equal
+//! memory.
 
 use crate::config::CostConfig;
 use weir_fabric::{Network, RouterParameters};
@@ -18,7 +20,8 @@ fn bits(size: Size) -> f64 {
     }
 }
 
-/// Bytes of the input buffers and output queues of all routers. Unlimited output queues have no size, and are left out.
+/// Bytes of the input buffers and output queues of all routers. Unlimited output queues have no
+/// size, and are left out.
 pub fn buffer_bytes(network: &Network) -> u64 {
     let flit = u128::from(network.parameters.flit.0);
     let routers = 0..network.topology.routers();
@@ -45,12 +48,12 @@ pub fn buffer_bytes(network: &Network) -> u64 {
     u64::try_from(bits / 8).unwrap_or(u64::MAX)
 }
 
-/// The area of so many bytes, mm².
+/// The area of `bytes` bytes, mm².
 pub fn area_mm2(cost: &CostConfig, bytes: u64) -> f64 {
     8.0 * bytes as f64 / bits(cost.memory) * cost.area_mm2
 }
 
-/// What buffers cost, and what the packets that left by these ports have taken.
+/// Cost of the buffers, with the energy of the packets that left by these ports.
 pub fn cost(cost: &CostConfig, network: &Network, ports: &Ports) -> Cost {
     let buffer_bytes = buffer_bytes(network);
     let access = bits(cost.access) / 8.0;

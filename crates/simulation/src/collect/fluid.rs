@@ -1,8 +1,10 @@
-//! The fluid model of a phase: flows of given sizes on given ways, any rates that no link's capacity forbids.
+//! The fluid model of a phase: flows of given sizes on given paths, at any rates within the
+//! capacity of every link.
 //!
-//! Birk and Zdornov, SYSTOR 2009, section 5.1. The weight of a link is the time that it takes to carry all flows over it; the largest of all
-//! links is the least time in which all flows can end (theorem 1), and the largest on the way of a flow the time in which it ends
-//! if its rate is its size over that.
+//! Birk and Zdornov, SYSTOR 2009, section 5.1. The weight of a link is the time that it takes to
+//! carry all flows over it. The largest weight of all links is the least time in which all flows
+//! can end (theorem 1). The largest weight on the path of a flow is the time in which the flow ends
+//! if its rate is its size divided by that weight.
 
 use rustc_hash::FxHashMap;
 
@@ -11,20 +13,20 @@ use weir_model::{LinkRate, Time};
 /// A link: of an endpoint to its router, or behind a router's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
-    /// Of an endpoint.
+    /// The link of an endpoint.
     Source(u32),
-    /// Of a router, and its port.
+    /// The link of a router's port: router, port.
     Port(u32, u32),
 }
 
-/// What flows ask of links.
+/// Demand of flows on links.
 #[derive(Debug, Default)]
 pub struct Fluid {
     /// Flits, flows, and how long flits take.
     links: FxHashMap<Link, (u64, u64, Option<LinkRate>)>,
 }
 
-/// What the links on the way of a flow, or all links, are asked for.
+/// Demand on the links of a flow's path, or on all links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// The largest weight, ps.
@@ -43,7 +45,7 @@ impl Load {
 }
 
 impl Fluid {
-    /// A flow takes a link with so many of its flits.
+    /// Adds a flow that sends `flits` flits over a link.
     pub fn add(&mut self, link: Link, flits: u64, rate: LinkRate) {
         let of_link = self.links.entry(link).or_default();
         of_link.0 += flits;
@@ -58,13 +60,13 @@ impl Fluid {
         }
     }
 
-    /// Of the links on the way of a flow.
+    /// Demand on the links of a flow's path.
     pub fn on_way(&self, links: impl Iterator<Item = Link>) -> Load {
         let known = links.filter_map(|link| self.links.get(&link));
         known.fold(Load::default(), |load, &link| load.and(self.of(link)))
     }
 
-    /// Of all links.
+    /// Demand on all links.
     pub fn on_any(&self) -> Load {
         let all = self.links.values();
         all.fold(Load::default(), |load, &link| load.and(self.of(link)))
@@ -80,7 +82,8 @@ mod tests {
         LinkRate::new(Bandwidth(gbps * 1_000_000_000), FlitSize(100))
     }
 
-    /// Figure 1: four flows over the link between two switches, two of them and two more to one endpoint.
+    /// Figure 1: four flows over the link between two switches, two of them and two more to one
+    /// endpoint.
     fn figure_1(capacity: u64) -> (Fluid, Vec<Vec<Link>>) {
         let (between, d1, d2) = (Link::Port(0, 9), Link::Port(1, 1), Link::Port(1, 2));
         let ways = [

@@ -1,4 +1,4 @@
-//! What a run made of its jobs: when they were over, and the loads and times of their endpoints.
+//! Results of the jobs of a run: when they were over, and the loads and times of their endpoints.
 
 use crate::plan::{Plan, ends};
 use weir_fabric::{DomainReport, JobStats, Traffic};
@@ -12,7 +12,7 @@ pub(super) struct Ends {
     pub simulated: Time,
 }
 
-/// What the links of all endpoints, or of some, can carry in a time, in bits.
+/// Capacity of the links of all endpoints, or of some, in a time, in bits.
 pub(super) fn capacity(bandwidth: Bandwidth, endpoints: usize, time: Span) -> f64 {
     bandwidth.0 as f64 * endpoints as f64 * time.length() as f64 * 1e-12
 }
@@ -60,7 +60,8 @@ pub(super) fn one_job(
     let last_task = finishes.iter().flatten().max().copied();
     let finish = traffic.application().and(last_task).or(last_message);
     let finish = if over { finish.unwrap_or(0) } else { simulated };
-    // An application is on until its last task is done; nothing is generated or comes in after that.
+    // An application is on until its last task is done; nothing is generated or comes in after
+    // that.
     let to = traffic.application().map_or(traffic.stop, |_| finish);
     let on = Span { to, ..traffic.on() }.and(window);
     let communication = spent.iter().copied().max().unwrap_or(0);
@@ -104,7 +105,8 @@ fn task_row(endpoint: EndpointId, finish: Option<Time>, spent: Time) -> JobTask 
     }
 }
 
-/// Time of the last activity of each endpoint of open-loop traffic, and the time from the start to it.
+/// Time of the last activity of each endpoint of open-loop traffic, and the time from the start to
+/// it.
 fn endpoint_times(
     reports: &[DomainReport],
     number: usize,
@@ -124,7 +126,8 @@ fn endpoint_times(
     (finishes.into_iter().map(Some).collect(), spent)
 }
 
-/// Finish of each task of an application, and its communication time, up to the end of the run if it was not done.
+/// Finish of each task of an application, and its communication time, up to the end of the run if
+/// it was not done.
 fn task_times(
     reports: &[DomainReport],
     number: usize,

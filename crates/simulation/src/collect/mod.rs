@@ -1,4 +1,5 @@
-//! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the result of them.
+//! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the
+//! result of them.
 
 pub(super) mod attribution;
 pub(super) mod cost;
@@ -36,25 +37,25 @@ pub struct Facts {
     pub hosts: Vec<String>,
 }
 
-/// What rank 0 knows of a run that is over.
+/// Data that rank 0 has of a run that is over.
 pub struct Collected {
-    /// What was measured.
+    /// The measurements.
     pub data: Data,
     /// Facts about this run that may differ between runs.
     pub facts: Facts,
     /// The ways of watched packets: by packet, in order.
     pub steps: Vec<Step>,
-    /// What happened to tasks, by domain, in order; of each domain nothing where that is not kept.
+    /// Log of tasks, by domain, in order; empty for a domain if it is not kept.
     pub tasks: Vec<Vec<TaskStep>>,
 }
 
-/// What one rank tells rank 0 at the end of a run.
+/// Report of one rank to rank 0 at the end of a run.
 #[derive(Serialize, Deserialize)]
 struct RankReport {
     domains: Vec<DomainReport>,
     /// Those of watched packets here.
     steps: Vec<Step>,
-    /// What happened to tasks, by domain.
+    /// Log of tasks, by domain.
     tasks: Vec<Vec<TaskStep>>,
     peak_memory_bytes: u64,
     host: String,
@@ -198,8 +199,8 @@ fn check_ports(reports: &[DomainReport], simulated: Time) -> Result<(), RunError
     }
 }
 
-/// No sum of bits is too large for its 64 bits: those of flits and payload cannot be if all packets there were, each time
-/// that one was counted, had the greatest length.
+/// No sum of bits is too large for its 64 bits: those of flits and payload cannot be if all packets
+/// there were, each time that one was counted, had the greatest length.
 fn check_payload(reports: &[DomainReport], plan: &Plan) -> Result<(), RunError> {
     let parameters = &plan.network().parameters;
     let longest = u128::from(parameters.max_packet) * u128::from(parameters.flit.0);
@@ -302,11 +303,12 @@ const RESENT_GRANTED: &str = "resent_granted";
 const RESENT_SPECULATIVE: &str = "resent_speculative";
 const ABSORBED: &str = "reservations_absorbed";
 
-/// Of routings that keep circuits: how often a router kept a port for a flow, and how often there was no room to.
+/// Names for routings that keep circuits: number of times a router kept a port for a flow, and
+/// number of times it had no room to.
 const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
 
-/// True if a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
-/// what fabric and schemes count alike.
+/// True if a number of `/data/scheme` is recorded by those schemes only that do what it counts, so
+/// that it is 0 of all others: what fabric and schemes count alike.
 pub fn counts_as_nothing(name: &str) -> bool {
     let counts = [
         DROPPED_FABRIC,
@@ -349,7 +351,7 @@ fn kinds(network: &Network) -> Vec<(PacketKind, &'static str)> {
     kinds
 }
 
-/// What packets were for, and what became of them.
+/// Counts of packets by purpose and by outcome.
 fn scheme(
     own: &dyn weir_congestion::Scheme,
     network: &Network,
@@ -451,7 +453,7 @@ fn latencies<'a>(
     })
 }
 
-/// How long the tasks of a job took for its iterations.
+/// Durations of the iterations of a job's tasks.
 fn iteration<'a>(all: impl Iterator<Item = &'a JobStats> + Clone) -> Latency {
     Latency {
         arrived: merged(all.clone().map(|job| &job.iteration)),

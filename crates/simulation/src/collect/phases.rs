@@ -1,4 +1,5 @@
-//! Flows and phases of a run: what was measured beside what the fluid model calculates for the ways that flows took.
+//! Flows and phases of a run: what was measured beside what the fluid model calculates for the ways
+//! that flows took.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +18,20 @@ struct Flow {
     begin: FlowBegin,
     /// None if it has not come.
     received: Option<Time>,
-    /// What came in the measurement window: so many bits in so much time, ps.
+    /// Bits that came in the measurement window, and the time that took, ps.
     measured: Option<(u64, Time)>,
     /// Links, and the flits that each is to carry.
     way: Vec<(Link, u64)>,
 }
 
 impl Flow {
-    /// How long it was sent, ps.
+    /// Time for which it was sent, ps.
     fn time(&self) -> Option<Time> {
         Some(self.received?.saturating_sub(self.begin.started).max(1))
     }
 
-    /// Its share per picosecond of what it has to send, in the measurement window; none if fewer than two packets came.
+    /// Its share per picosecond of what it has to send, in the measurement window; none if fewer
+    /// than two packets came.
     fn normalised_rate(&self) -> f64 {
         let (bits, time) = self.measured.unwrap_or((0, 1));
         bits as f64 / time.max(1) as f64 / self.begin.bits.max(1) as f64
@@ -106,7 +108,8 @@ fn by_phase(
     phases
 }
 
-/// What is not sent goes as what was sent: the first link carries all of it.
+/// Adds the part that is not sent, on the path of the part that was: the first link carries all of
+/// it.
 fn complete(way: &mut [(Link, u64)], flits: u64) {
     let sent = way.iter().map(|(_, flits)| *flits).max().unwrap_or(0);
     for (_, carried) in way {
@@ -115,7 +118,7 @@ fn complete(way: &mut [(Link, u64)], flits: u64) {
     }
 }
 
-/// When the iterations of each application began, in their order.
+/// Start times of the iterations of each application, in their order.
 fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
     let mut begins: FxHashMap<u32, Vec<Time>> = FxHashMap::default();
     for row in iterations {
@@ -124,7 +127,7 @@ fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
     begins
 }
 
-/// How long flits take on a link.
+/// Rate of a link.
 fn rate(plan: &Plan, link: Link) -> LinkRate {
     let (network, topology) = (plan.network(), &plan.network().topology);
     let link = match link {
@@ -189,7 +192,8 @@ fn add_phase(
     let end = ends
         .filter(|_| over)
         .and_then(|ends| ends.into_iter().max());
-    // Normalised rates: of a flow, 1 / its time; calculated, 1 / its largest weight, of which the least is 1 / the largest of all.
+    // Normalised rates: of a flow, 1 / its time; calculated, 1 / its largest weight, of which the
+    // least is 1 / the largest of all.
     let times: Option<Vec<Time>> = own.iter().map(Flow::time).collect();
     let longest = times
         .filter(|_| over)

@@ -13,7 +13,8 @@ use weir_result::{
     SchemeRecord, Series,
 };
 
-/// Adds up series with bins of the same or a smaller width than `width`, of which there are `bins` up to the end.
+/// Adds up series with bins of the same or a smaller width than `width`, of which there are `bins`
+/// up to the end.
 fn add_series<'a, T: Counts>(
     all: impl Iterator<Item = (Time, &'a Binned<T>)>,
     width: Time,
@@ -31,8 +32,8 @@ fn add_series<'a, T: Counts>(
     sum
 }
 
-/// The samples of all domains in one table of `columns` columns, row by row: each domain has values for the columns
-/// that it names, sample by sample. Gives the number of rows, too.
+/// The samples of all domains in one table of `columns` columns, row by row: each domain has values
+/// for the columns that it names, sample by sample. Gives the number of rows, too.
 fn by_sample<'a>(
     parts: impl Iterator<Item = (&'a [u64], &'a [u64])>,
     columns: usize,
@@ -50,7 +51,8 @@ fn by_sample<'a>(
     (rows, table)
 }
 
-/// Flits as bytes. (Flits have fewer than 2³² bits; so many bytes that they are not counted are nowhere.)
+/// Flits as bytes. (Flits have fewer than 2³² bits; a number of bytes too large to count does not
+/// occur.)
 fn in_bytes(flits: u64, flit_bits: u64) -> u64 {
     let bytes = u128::from(flits) * u128::from(flit_bits) / 8;
     u64::try_from(bytes).unwrap_or(u64::MAX)
@@ -113,7 +115,8 @@ pub(super) fn axes(topology: &dyn Topology) -> Vec<(KindName, Vec<u32>)> {
 }
 
 pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
-    // Domains in which less has happened may have finer bins; and nothing may have happened at the end.
+    // Domains in which less has happened may have finer bins; and nothing may have happened at the
+    // end.
     let widths = reports.iter().map(|report| report.bin_width);
     let mut bin_ps = widths.max().unwrap_or(plan.blueprint.recording.bin);
     while simulated.div_ceil(bin_ps) > MOST_BINS {
@@ -215,8 +218,8 @@ pub(super) fn rates(reports: &[DomainReport], plan: &Plan) -> Rates {
     rows.collect()
 }
 
-/// The iterations of all jobs, by job, then number. Tasks that may still begin an iteration count as its tasks, so that
-/// it is not taken to be over.
+/// The iterations of all jobs, by job, then number. Tasks that may still begin an iteration count
+/// as its tasks, so that it is not taken to be over.
 pub(super) fn all_iterations(reports: &[DomainReport]) -> Vec<IterationRow> {
     let all = reports.iter().flat_map(|report| &report.iterations);
     let mut rows = merge_iterations(all.copied());
@@ -242,7 +245,8 @@ pub(super) fn packets(reports: &[DomainReport]) -> Packets {
     table
 }
 
-/// The scheme's records that are kept: by time, then domain, then in the order in which they were written.
+/// The scheme's records that are kept: by time, then domain, then in the order in which they were
+/// written.
 pub(super) fn records(reports: &[DomainReport], plan: &Plan) -> Vec<SchemeRecord> {
     let kept = plan.blueprint.recording.scheme;
     let all = plan.scheme.records().iter().enumerate();

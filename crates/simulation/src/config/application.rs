@@ -19,11 +19,11 @@ use weir_workload::{motifs, tasks::Mpi};
 /// An application.
 #[derive(Clone, Debug)]
 pub struct ApplicationConfig {
-    /// What its tasks do.
+    /// Behaviour of its tasks.
     pub program: ProgramConfig,
-    /// Number of tasks; None: as many as endpoints.
+    /// Number of tasks; None: the number of endpoints.
     pub tasks: Option<u32>,
-    /// How many times the program is run.
+    /// Number of times the program is run.
     pub repetitions: u32,
     /// True if a run to completion does not wait for it.
     pub background: bool,
@@ -31,7 +31,7 @@ pub struct ApplicationConfig {
     pub mpi: Section,
 }
 
-/// What the tasks of an application do.
+/// Behaviour of the tasks of an application.
 #[derive(Clone, Debug)]
 pub enum ProgramConfig {
     /// The section of the motif: `motif = { kind = "lammps", … }`.
@@ -43,9 +43,10 @@ pub enum ProgramConfig {
 /// A recorded application.
 #[derive(Clone, Debug)]
 pub struct TraceConfig {
-    /// Its section: `trace = { format = "goal", file = "run.goal" }`, with the absolute path and the hash of the file.
+    /// Its section: `trace = { format = "goal", file = "run.goal" }`, with the absolute path and
+    /// the hash of the file.
     pub section: Chosen<replay::Build>,
-    /// What it is.
+    /// The trace.
     pub trace: Arc<Trace>,
 }
 
@@ -118,14 +119,15 @@ pub(super) struct ApplicationSection {
     #[serde(default, skip_serializing)]
     #[expect(dead_code, reason = "makes `mpi` a known key; it is read as a section")]
     pub mpi: Elsewhere,
-    /// What its tasks do: a name, or { kind = "…", … }.
+    /// Program of its tasks: a name, or { kind = "…", … }.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
         reason = "makes `motif` a known key; it is read as a section"
     )]
     pub motif: Elsewhere,
-    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many tasks there are.
+    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many
+    /// tasks there are.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
@@ -139,10 +141,11 @@ fn once() -> u32 {
 }
 
 impl ApplicationSection {
-    /// Where it runs; `recorded`: the number of tasks of a trace.
+    /// Endpoints on which it runs; `recorded`: the number of tasks of a trace.
     ///
     /// # Errors
-    /// If two keys say so, or a placement has nothing to place; if a trace has not as many tasks as there should be.
+    /// If two keys say so, or a placement has nothing to place; if a trace has not as many tasks as
+    /// there should be.
     pub fn place(
         &self,
         section: &Section,
@@ -282,7 +285,8 @@ pub(super) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError>
     Keys::of::<Mpi>().read(Section::new(node, format!("{path}.mpi")))
 }
 
-/// A workload whose `motif` is a table, also where only its name is written: tables can be laid over each other.
+/// A workload whose `motif` is a table, also where only its name is written: tables can be laid
+/// over each other.
 pub(super) fn with_kind(mut node: Node) -> Node {
     if let Value::Table(members) = &mut node.value {
         for member in members.iter_mut().filter(|member| member.key == "motif") {

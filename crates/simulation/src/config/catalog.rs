@@ -1,11 +1,12 @@
-//! Names that an experiment file may use: the families of variants, and the files that come with weir.
+//! Names that an experiment file may use: the families of variants, and the files that come with
+//! weir.
 
 use weir_input::registry::{Chosen, Family, Variant};
 use weir_input::{ConfigError, Section};
 use weir_network::{queueing, routing, topology};
 use weir_workload::{motifs, patterns, replay};
 
-/// Every family, and the networks that come with weir. What the experiment file may name.
+/// Every family, and the networks that come with weir: the names that an experiment file may use.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     /// Networks.
@@ -41,7 +42,7 @@ impl Catalog {
     /// parameters parsed.
     ///
     /// # Errors
-    /// If there is none of that name, or not for that topology; the error names those that are. If
+    /// If there is none of that name, or not for that topology; the error names the valid ones. If
     /// the section does not fit its parameters.
     pub fn routing(
         &self,

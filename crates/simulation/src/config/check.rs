@@ -1,4 +1,4 @@
-//! What the types alone cannot refuse: values that do not fit together.
+//! Checks that the types alone cannot make: values that do not fit together.
 
 use std::collections::HashMap;
 
@@ -46,10 +46,11 @@ pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
     unique_names(experiment)
 }
 
-/// The most that a piece of memory, or an access to it, may cost: times all the bytes that can be counted it is still a number.
+/// The most that a piece of memory, or an access to it, may cost: times all the bytes that can be
+/// counted it is still a number.
 const MOST_COST: f64 = 1e15;
 
-/// What memory costs.
+/// Checks the cost of memory.
 fn cost(cost: &CostConfig) -> Result<(), Invalid> {
     for (key, size) in [("memory", cost.memory), ("access", cost.access)] {
         if !matches!(size, Size::Bits(1..)) {
@@ -329,7 +330,7 @@ pub(super) fn endpoints(section: &Section, endpoints: &Endpoints) -> Result<(), 
     }
 }
 
-/// What can be said about one workload by itself.
+/// Checks one workload by itself.
 pub(super) fn workload(section: &Section, given: &TrafficSection) -> Result<(), ConfigError> {
     name(section, given.name.as_deref())?;
     endpoints(section, &given.endpoints)?;
@@ -409,7 +410,8 @@ fn unique_names(experiment: &Experiment) -> Result<(), ConfigError> {
     let mut first_of = HashMap::new();
     for (index, workload) in workloads.iter().enumerate() {
         if let Some(first) = first_of.insert(&workload.name, index) {
-            // The default name of one may be the given name of another: point at the one that was given.
+            // The default name of one may be the given name of another: point at the one that was
+            // given.
             let named = if workload.section.has("name") {
                 index
             } else {

@@ -86,7 +86,7 @@ impl Document {
         sets::apply(&mut self.root, given)
     }
 
-    /// Puts a value at a path of keys (`workload.0.load`), in place of what is there.
+    /// Puts a value at a path of keys (`workload.0.load`), replacing any existing value.
     ///
     /// # Errors
     /// At the place of the value: if the path leads into something that is no table.
@@ -114,7 +114,7 @@ impl Document {
         workloads.map_or(Vec::new(), |member| names_of(&member.value))
     }
 
-    /// The names of the copies of a workload, if there were so many of them.
+    /// The names of the copies of a workload if there were `count` of them.
     pub fn copies_of(&self, workload: &str, count: u64) -> Vec<String> {
         let list = self.root.get("workload").map(|member| &member.value.value);
         let names = match list {
@@ -168,7 +168,8 @@ impl Experiment {
         document.experiment(catalog)
     }
 
-    /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to `folder`.
+    /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to
+    /// `folder`.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file, line, value and remedy.

@@ -17,14 +17,16 @@ use weir_network::{queueing, routing, topology};
 
 /// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
 ///
-/// Where a network has several kinds of routers (a tree: leaf, inner, top), a table for a kind says what is different there:
-/// `[router.top]` with `latency = "50 ns"`. All keys but `flit` can be in it.
+/// If a network has several kinds of routers (a tree: leaf, inner, top), a table for a kind gives
+/// the values that differ there: `[router.top]` with `latency = "50 ns"`. All keys but `flit` can
+/// be in it.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterConfig {
     /// Size of one flit, the unit of buffers and credits (bits or bytes).
     pub flit: Size,
-    /// From the head at an input (of "store_and_forward" routers: the tail) to the head at the output link of an idle router.
+    /// From the head at an input (of "store_and_forward" routers: the tail) to the head at the
+    /// output link of an idle router.
     pub latency: Duration,
     /// Earliest time at which a router forwards a packet. "cut_through": when its head has come.
     /// "store_and_forward": when its tail has come, as in CODES; a packet then takes its
@@ -32,8 +34,9 @@ pub struct RouterConfig {
     pub switching: Switching,
     /// Time added to the link's latency before a credit can be used upstream.
     pub credit_delay: Duration,
-    /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`), which its queues (`[queueing]`)
-    /// divide equally; "auto" covers the credit round trip of its link plus two longest packets, for each queue.
+    /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`), which
+    /// its queues (`[queueing]`) divide equally; "auto" covers the credit round trip of its link
+    /// plus two longest packets, for each queue.
     pub input_buffer: Buffer,
     /// Owner of an input buffer. "vc": one virtual channel. "port": all virtual channels of one
     /// traffic class at one port share it. "divided": the same, but virtual channels and queues
@@ -53,7 +56,8 @@ pub struct RouterConfig {
     /// Part of the latency that computes the route, if that starts when the packet is first in its
     /// queue (BookSim2's `routing_delay`). 0: the router before has done it ("look-ahead").
     pub route_computation: Duration,
-    /// Output queue per queue of the next input buffer (per virtual channel, unless `[queueing]` divides those); "none": the input queues feed the link directly; "unlimited".
+    /// Output queue per queue of the next input buffer (per virtual channel, unless `[queueing]`
+    /// divides those); "none": the input queues feed the link directly; "unlimited".
     pub output_queue: OutputQueue,
     /// Time at which a packet takes its place in the input buffer behind the link. "link": when its
     /// head leaves the output queue. "crossing": when it crosses to the output queue; it waits for
@@ -111,8 +115,8 @@ pub struct NicConfig {
     /// joins two groups, the answers share it. "as_data": the routing algorithm's, in their own
     /// traffic classes.
     pub control_routes: ControlRoutes,
-    /// Virtual channels per traffic class on the link from the NIC to its router, used in turn. `[queueing]` divides them into
-    /// queues like others.
+    /// Virtual channels per traffic class on the link from the NIC to its router, used in turn.
+    /// `[queueing]` divides them into queues like others.
     pub injection_vcs: u8,
     /// Order of messages. "fair": each queue pair (of a job and a destination) in turn, a packet at
     /// a time; messages of one queue pair in the order posted. "fifo": one message after the other
@@ -125,8 +129,8 @@ pub struct NicConfig {
     /// R the sum of the rates of the NIC's flows, from the flow with the least D / r.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discipline: Option<Discipline>,
-    /// Where flows are managed (routing "adaptive_flow", schemes that announce flows): minimum size
-    /// of a flow. Shorter messages go at once, by default ports and without a rate. Default: every
+    /// Minimum size of a flow, if flows are managed (routing "adaptive_flow", schemes that announce
+    /// flows). Shorter messages go at once, by default ports and without a rate. Default: every
     /// message is a flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_from: Option<Size>,
@@ -150,7 +154,8 @@ impl Default for NicConfig {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// When the run ends: a time, or "completion" when all workloads have stopped and everything has arrived.
+    /// End of the run: a time, or "completion" when all workloads have stopped and everything has
+    /// arrived.
     pub until: Until,
     /// With `until = "completion"`: the simulated time at which it ends in any case. Messages and
     /// jobs not finished by then are missing.
@@ -192,11 +197,12 @@ fn first_seed() -> u64 {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {
-    /// Least width of the bins of `/data/series`. It is doubled, as often as needed, where there would be more than 1,048,576
-    /// bins; `bin_ps` in the result is the width.
+    /// Least width of the bins of `/data/series`. It is doubled, as often as needed, where there
+    /// would be more than 1,048,576 bins; `bin_ps` in the result is the width.
     pub bin: Duration,
-    /// Least interval of `/data/occupancy`; not recorded by default. It is doubled, as often as needed, where there would be
-    /// more than 1,048,576 times, or more than 16,777,216 numbers (but 1,024 times in any case).
+    /// Least interval of `/data/occupancy`; not recorded by default. It is doubled, as often as
+    /// needed, where there would be more than 1,048,576 times, or more than 16,777,216 numbers (but
+    /// 1,024 times in any case).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Duration>,
     /// Record `/data/packets`.
@@ -302,8 +308,9 @@ impl Default for OutputConfig {
     }
 }
 
-/// `[cost]`: what memory costs. With this section `weir check` and the result tell what the buffers of all routers are worth: their area, and the
-/// energy of what is written to and read from them. The defaults are those of Yebenes et al., TACO 2019, section 5.5, from CACTI 7.0 for static
+/// `[cost]`: what memory costs. With this section `weir check` and the result tell what the buffers
+/// of all routers are worth: their area, and the energy of what is written to and read from them.
+/// The defaults are those of Yebenes et al., TACO 2019, section 5.5, from CACTI 7.0 for static
 /// memory at 22 nm; other sizes cost in proportion.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -340,8 +347,8 @@ pub struct Experiment {
     pub queueing: Chosen<queueing::Build>,
     /// `[router]`.
     pub router: RouterConfig,
-    /// `[router.KIND]` for some kinds of routers: with `[router]` for what they leave out. Which kinds there are is known
-    /// when the network is built.
+    /// `[router.KIND]` for some kinds of routers: with `[router]` for what they leave out. Which
+    /// kinds there are is known when the network is built.
     pub router_kinds: Vec<(String, RouterConfig)>,
     /// `[nic]`.
     pub nic: NicConfig,
@@ -353,10 +360,10 @@ pub struct Experiment {
     pub run: RunConfig,
     /// `[output]`.
     pub output: OutputConfig,
-    /// `[cost]`, if it is there.
+    /// `[cost]`, if the file has it.
     pub cost: Option<CostConfig>,
-    /// The experiment with every default filled in, as TOML: what is stored in the result and compared to tell one
-    /// experiment from another.
+    /// The experiment with every default filled in, as TOML: what is stored in the result and
+    /// compared to tell one experiment from another.
     pub resolved: String,
     /// The whole file as it was given, for errors about keys that several sections share:
     /// `file.refuse(Invalid::new("router.input_buffer", …))`.

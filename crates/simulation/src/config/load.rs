@@ -18,7 +18,7 @@ use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
 use weir_network::topology;
 
-/// What stands at the top of an experiment file: its sections, and what is laid under them.
+/// Top-level keys of an experiment file: its sections, and what is laid under them.
 pub(super) const SECTIONS: [&str; 11] = [
     presets::KEY,
     "topology",
@@ -36,7 +36,7 @@ pub(super) const SECTIONS: [&str; 11] = [
 /// The most workloads, copies included: packets carry the number of theirs in 16 bits.
 const MOST_WORKLOADS: usize = u16::MAX as usize;
 
-/// What a job file has besides: see the room `study`.
+/// Additional keys of a job file: see the room `study`.
 pub const STUDY: [&str; 11] = [
     "title",
     "axis",
@@ -149,7 +149,8 @@ fn required<F>(file: &Section, name: &str, family: &Family<F>) -> Result<Section
     section(file, name)
 }
 
-/// `[router]`, without a key that it had once, and the tables in it: what is different for routers of a kind.
+/// `[router]`, without a key that it had once, and the tables in it: what is different for routers
+/// of a kind.
 fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>), ConfigError> {
     let mut section = section(file, "router")?;
     if let Some(old) = section.node.get("voq") {
@@ -183,8 +184,8 @@ fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>),
     Ok((base, kinds.collect::<Result<_, _>>()?))
 }
 
-/// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no such key. `list` is what
-/// `weir list` calls the variants.
+/// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no
+/// such key. `list` is what `weir list` calls the variants.
 fn choosing_scheme(
     file: &Section,
     name: &str,
@@ -310,7 +311,7 @@ fn workload(
             list: "motifs",
         };
         let base = from_file(&section, &name, folder, &shelf)?;
-        // What is wrong with the whole is wrong where the user wrote it.
+        // Errors of the whole section point to the place where the user wrote it.
         let origin = section.node.origin.clone();
         let node = with_kind(base).overlaid(without_file(section.node));
         section = Section::new(Node { origin, ..node }, &path);
@@ -368,7 +369,7 @@ fn of_one_sort(section: &Section, application: bool) -> Result<(), ConfigError> 
     }
 }
 
-/// How many copies there are of a workload; None if it is not said.
+/// Number of copies of a workload; None if it is not given.
 fn copies(section: &Section) -> Result<Option<u32>, ConfigError> {
     let Some(member) = section.node.get("copies") else {
         return Ok(None);

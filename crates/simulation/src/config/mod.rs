@@ -1,8 +1,10 @@
-//! The experiment file: TOML text in, typed and validated values out. Every error names file, line, value and remedy.
+//! The experiment file: TOML text in, typed and validated values out. Every error names file, line,
+//! value and remedy.
 //!
-//! `tree` keeps the origin of every key and value; `deserialize` makes typed values of it, and errors that know their
-//! place; `load` reads the sections of an experiment, `check` refuses what does not fit together, `resolve` writes the
-//! experiment with all defaults. Nothing here knows a variant: their names and schemas come with a [`Catalog`].
+//! `tree` keeps the origin of every key and value; `deserialize` makes typed values of it, and
+//! errors that know their place; `load` reads the sections of an experiment, `check` refuses what
+//! does not fit together, `resolve` writes the experiment with all defaults. Nothing here knows a
+//! variant: their names and schemas come with a [`Catalog`].
 
 mod application;
 mod catalog;
@@ -35,7 +37,7 @@ pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub use schema::fixed_sections;
 pub use workload::{DriveConfig, PatternConfig, WorkloadConfig};
 
-// What the sections consist of, under the names by which programs outside know them.
+// The parts of the sections, under the names by which programs outside know them.
 pub use weir_fabric::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };

@@ -1,4 +1,5 @@
-//! Presets: values that are laid under an experiment's own, such as the routers and the routing of another simulator.
+//! Presets: values that are laid under an experiment's own, such as the routers and the routing of
+//! another simulator.
 
 use super::shelf::{Folder, Shelf, from_file};
 use crate::config::Catalog;
@@ -13,9 +14,10 @@ pub const KEY: &str = "preset";
 /// The sections that a preset may have.
 const SECTIONS: [&str; 5] = ["routing", "queueing", "router", "nic", "congestion"];
 
-/// The experiment with its presets below its own keys, and without the key that names them. Of several presets the later one
-/// wins. Where a section chooses a variant, a preset has a table for each variant that it has parameters for
-/// (`[routing.ugal]`); only that of the variant chosen is laid down, so that another may be chosen under the same preset.
+/// The experiment with its presets below its own keys, and without the key that names them. Among
+/// several presets the later one wins. If a section chooses a variant, a preset has a table for
+/// each variant that it has parameters for (`[routing.ugal]`). Only the table of the chosen variant
+/// is used, so that another may be chosen under the same preset.
 pub(super) fn laid_under(
     root: Node,
     folder: &Folder,
@@ -153,9 +155,9 @@ fn lay(own: &mut Vec<Member>, section: Member, family: Option<&Family>) {
         }),
         Some(at) => {
             let above = &mut own[at].value;
-            // What is no table is refused when the section is read.
+            // A value that is no table is refused when the section is read.
             if matches!(above.value, Value::Table(_)) {
-                // What is wrong with the whole is wrong where the user wrote it.
+                // Errors of the whole section point to the place where the user wrote it.
                 let origin = above.origin.clone();
                 let node = below.overlaid(above.clone());
                 *above = Node { origin, ..node };
@@ -164,7 +166,8 @@ fn lay(own: &mut Vec<Member>, section: Member, family: Option<&Family>) {
     }
 }
 
-/// The key that chooses the variant, and the parameters of the variant that is chosen: by the user, or else by the preset.
+/// The key that chooses the variant, and the parameters of the variant that is chosen: by the user,
+/// or else by the preset.
 fn of_variant(section: Node, by_user: Option<&Member>, family: &Family) -> Node {
     let by_preset = section.get(family.key);
     let chosen = by_user.or(by_preset).map(|member| &member.value.value);

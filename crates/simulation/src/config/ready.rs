@@ -1,5 +1,5 @@
-//! The ready networks of `topologies/`, the ready applications of `workloads/` and the presets of `presets/`, inside the binary so
-//! that it works anywhere.
+//! The ready networks of `topologies/`, the ready applications of `workloads/` and the presets of
+//! `presets/`, inside the binary so that it works anywhere.
 
 /// Ready files of a folder: names and texts.
 macro_rules! ready {

@@ -7,7 +7,8 @@ use super::workload::{DriveConfig, TrafficSection, WorkloadConfig};
 use weir_input::ConfigError;
 use weir_input::tree::{Member, Node, Value, inline, key};
 
-/// The whole experiment as text. Sections and keys in the order of their types; loading it gives the same text again.
+/// The whole experiment as text. Sections and keys in the order of their types; loading it gives
+/// the same text again.
 pub(super) fn text(experiment: &Experiment) -> Result<String, ConfigError> {
     let mut text = String::new();
     let mut add = |header: &str, node: &Node| {

@@ -7,8 +7,9 @@ use super::application::ApplicationSection;
 use super::experiment::{CostConfig, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::workload::TrafficSection;
 
-/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]` and one `[[workload]]` by name (`workload` of a pattern, `job`
-/// of an application), and their `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]` and one `[[workload]]` by name
+/// (`workload` of a pattern, `job` of an application), and their `$defs`. The pattern of a workload
+/// is any table; so are motif and mpi of a job.
 pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut sections = Map::new();
@@ -29,13 +30,14 @@ pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     (sections, definitions)
 }
 
-/// What a table in `[router]` may hold, by the schema of `[router]`: all but the size of flits.
+/// Permitted content of a table in `[router]`, by the schema of `[router]`: all but the size of
+/// flits.
 fn of_one_kind(router: &Json) -> Json {
     let mut own = router.clone();
     own["description"] = "What is different for routers of this kind.".into();
     if let Some(properties) = own["properties"].as_object_mut() {
         properties.remove("flit");
-        // What is left out is as in [router], whatever the default there.
+        // Keys that are left out are as in [router], whatever the default there.
         for property in properties.values_mut().filter_map(Json::as_object_mut) {
             property.remove("default");
         }

@@ -9,7 +9,8 @@ use weir_input::{ConfigError, printable, suggest};
 const HOW: &str =
     "write `--set key.path=value`, for example `--set run.seed=7` or `--set workload.0.load=0.4`";
 
-/// Applies one `--set` to the whole file. Keys that no section knows are found later, with all others.
+/// Applies one `--set` to the whole file. Keys that no section knows are found later, with all
+/// others.
 pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
     let origin = Origin::Set(Arc::from(given));
     let Some((path, value)) = given.split_once('=') else {
@@ -119,7 +120,7 @@ pub(super) fn names_of_all(items: &[Node]) -> Vec<String> {
     all.collect()
 }
 
-/// What the copies of a workload are called.
+/// Name of a copy of a workload.
 pub(super) fn copy_name(name: &str, number: u32) -> String {
     format!("{name}-{number}")
 }

@@ -10,7 +10,7 @@ use weir_input::tree::{Node, Value};
 use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
 
-/// Where a key finds what it names.
+/// Set of named files that a key refers to.
 pub(super) struct Shelf<'a> {
     /// The key in its section, for messages.
     pub key: &'a str,
@@ -18,9 +18,9 @@ pub(super) struct Shelf<'a> {
     pub ready: &'static [(&'static str, &'static str)],
     /// The folder of those files.
     pub folder: &'static str,
-    /// What one of them is called.
+    /// Word for one of them.
     pub what: &'static str,
-    /// What lists them.
+    /// Name of the list that has them.
     pub list: &'static str,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// A folder of which some texts are known, whatever is there now.
+    /// A folder of which some texts are known, whatever it contains now.
     pub fn new(path: &Path, texts: BTreeMap<String, String>) -> Folder {
         Folder {
             path: path.to_path_buf(),
@@ -107,7 +107,8 @@ pub(super) fn from_file(
     };
     let source = Arc::new(Source { name: shown, text });
     let mut node = Node::parse(&source)?;
-    // What is missing is missing in that file: errors about the section as a whole point at its beginning.
+    // A key that is missing is missing in that file: errors about the section as a whole point at
+    // its beginning.
     node.origin = Origin::File {
         source,
         span: Some(0..0),
@@ -141,12 +142,12 @@ pub(super) fn without_file(mut node: Node) -> Node {
     node
 }
 
-/// The longest file that is read, in bytes. What people write has some kilobytes, and lists for every endpoint of a large
-/// network some hundred.
+/// The longest file that is read, in bytes. Files written by people have some kilobytes, and lists
+/// for every endpoint of a large network some hundred.
 const LONGEST_FILE: u64 = 4 << 20;
 
-/// The text of a file. Others than regular files are not even opened: a pipe may keep its reader waiting for ever, and some
-/// devices never end.
+/// The text of a file. Others than regular files are not even opened: a pipe may keep its reader
+/// waiting for ever, and some devices never end.
 pub(super) fn read(path: &Path) -> Result<String, String> {
     let failure = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),

@@ -1,4 +1,5 @@
-//! `preset = "…"`: values that a variant has a name for, below those that the user writes.
+//! `preset = "…"`: named values of a variant, with lower priority than the values that the user
+//! writes.
 
 use weir_input::registry::{Family, preset};
 use weir_input::tree::{Node, Value};

@@ -18,7 +18,7 @@ use weir_workload::patterns;
 pub struct WorkloadConfig {
     /// Its name in results; `workload0`, `workload1`, … by default. Unique.
     pub name: String,
-    /// Who takes part.
+    /// Endpoints that take part.
     pub endpoints: Endpoints,
     /// True if these endpoints may also belong to other workloads.
     pub shared: bool,
@@ -26,13 +26,13 @@ pub struct WorkloadConfig {
     pub enabled: bool,
     /// Time of its first message.
     pub start: Duration,
-    /// What makes it send.
+    /// Source of its messages.
     pub drive: DriveConfig,
     /// The whole section, for errors about its keys.
     pub section: Section,
 }
 
-/// What makes a workload send.
+/// Source of a workload's messages.
 #[derive(Clone, Debug)]
 pub enum DriveConfig {
     /// Open-loop traffic of one pattern.
@@ -44,9 +44,10 @@ pub enum DriveConfig {
 /// Open-loop traffic of one pattern.
 #[derive(Clone, Debug)]
 pub struct PatternConfig {
-    /// When it stops; None: at the end of the run.
+    /// Time when it stops; None: at the end of the run.
     pub stop: Option<Duration>,
-    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
+    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is
+    /// allowed.
     pub load: f64,
     /// Sizes of messages; the shares of a mix sum up to 1.
     pub message: Message,
@@ -116,7 +117,8 @@ pub(super) struct TrafficSection {
     /// Time of its end; the end of the run by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
+    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is
+    /// allowed.
     pub load: f64,
     /// Size of the messages, or a list of { size, share }: shares of the volume.
     pub message: Message,

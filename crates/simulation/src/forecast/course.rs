@@ -1,9 +1,10 @@
-//! When the programs of a job send: how much of it by which part of the least time that they take.
+//! Times at which the programs of a job send: the part of its data sent by each part of the least
+//! time that they take.
 
-/// Times of one task: at so many ps so many bits are sent in all.
+/// Course of one task: pairs of a time, ps, and the bits sent in all by then.
 type Line = Vec<(f64, f64)>;
 
-/// What a part of a task's program does: it computes, and then communicates.
+/// Work of a part of a task's program: it computes, and then communicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
     /// ps.
@@ -24,7 +25,7 @@ impl Step {
         }
     }
 
-    /// So many times.
+    /// The step repeated `times` times.
     pub fn times(self, times: f64) -> Step {
         Step {
             computed: times * self.computed,
@@ -34,8 +35,8 @@ impl Step {
     }
 }
 
-/// The course of a job: what part of its bits has been sent when so much of its time has gone by, both from 0 to 1. The tasks
-/// that were looked at stand for all, and go on side by side.
+/// The course of a job: what part of its bits has been sent when so much of its time has gone by,
+/// both from 0 to 1. The tasks that were looked at stand for all, and go on side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     tasks: Vec<Line>,
@@ -43,7 +44,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of tasks that do these steps so many times over, if a wait takes `wait` ps and a byte `byte` ps.
+    /// Course of tasks that repeat these steps `rounds` times, if a wait takes `wait` ps and a byte
+    /// `byte` ps.
     pub fn of(tasks: &[Vec<Step>], rounds: f64, wait: f64, byte: f64) -> Course {
         let line = |steps: &Vec<Step>| {
             let (mut time, mut bits, mut line) = (0.0, 0.0, vec![(0.0, 0.0)]);
@@ -95,7 +97,8 @@ impl Course {
         self.tasks.iter().map(sent).sum::<f64>() / all.max(f64::MIN_POSITIVE)
     }
 
-    /// The part of the time after which this part of the bits is sent; of a span in which nothing is sent, what is nearest to `near`.
+    /// The part of the time after which this part of the bits is sent; of a span in which nothing
+    /// is sent, what is nearest to `near`.
     pub fn when(&self, sent: f64, near: f64) -> f64 {
         /// Sums of floats differ by so much.
         const NOTHING: f64 = 1e-9;

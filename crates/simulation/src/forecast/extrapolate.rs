@@ -4,7 +4,8 @@ use super::flow::{Amount, Flow};
 use super::work::{COPIES, Work};
 use crate::{Sample, Trial};
 
-/// Packet-hops per second of one core where nothing was measured yet: about what large networks reach.
+/// Packet-hops per second of one core where nothing was measured yet: about what large networks
+/// reach.
 pub const ASSUMED_RATE: f64 = 3e6;
 
 /// Fewer packet-hops say nothing.
@@ -12,16 +13,18 @@ const FEWEST: u64 = 100;
 
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
-/// A packet without congestion is in events and credits besides, and in mail, where one letter is written while another is read and a third is empty.
+/// A packet without congestion is in events and credits besides, and in mail, where one letter is
+/// written while another is read and a third is empty.
 const FLYING: f64 = 3.0 * PACKET;
-/// Lists grow by more than one place at a time, and a run has moments that are busier than its beginning.
+/// Lists grow by more than one place at a time, and a run has moments that are busier than its
+/// beginning.
 const SPARE: f64 = 1.15;
-/// An application takes no more than so many times what it takes at least.
+/// Maximum time of an application, as a multiple of its minimum time.
 const MOST_HELD: f64 = 4.0;
 /// Packets of applications take no more hops than these for each of a shortest way.
 const MOST_DETOURS: f64 = 2.0;
 
-/// What a run takes.
+/// Cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
     /// Packet-hops in all.
@@ -30,28 +33,30 @@ pub struct Forecast {
     pub seconds: f64,
     /// The most memory that the process holds, bytes.
     pub bytes: f64,
-    /// When it ends, ps of simulated time.
+    /// End of the run, ps of simulated time.
     pub end: f64,
-    /// How that is known.
+    /// Basis of the forecast.
     pub basis: Basis,
 }
 
-/// How a forecast is known.
+/// Basis of a forecast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Basis {
     /// The run came to its end.
     Whole,
-    /// So much of its packet-hops were seen.
+    /// This part of its packet-hops was seen.
     Part(f64),
-    /// Nothing was seen: shortest ways, no congestion, so many packet-hops in a second.
+    /// Nothing was seen: shortest paths, no congestion, and this number of packet-hops per second.
     Assumed(f64),
 }
 
 impl Forecast {
-    /// What the program takes besides the network, bytes: itself, its libraries, and the result while it is written.
+    /// Memory of the program without the network, bytes: itself, its libraries, and the result
+    /// while it is written.
     pub const PROGRAM: f64 = 19e6;
 
-    /// If nothing is known of the run but its work: a lower bound where there is congestion, or packets take longer ways.
+    /// If nothing is known of the run but its work: a lower bound where there is congestion, or
+    /// packets take longer ways.
     pub fn assumed(work: &Work, rate: f64) -> Forecast {
         let end = work.least_end();
         let packet_hops = work.packet_hops();
@@ -124,7 +129,8 @@ impl Forecast {
     }
 }
 
-/// Bytes of packets that are under way where so many bits of a workload arrive in a ps, and of what their sources keep of them.
+/// Bytes of packets under way if `rate` bits of a workload arrive per ps, with the state that their
+/// sources keep of them.
 fn under_way(flow: &Flow, rate: f64, work: &Work) -> f64 {
     let packets = rate * flow.packets_per_bit * work.latency;
     let messages = match flow.amount {
@@ -135,7 +141,7 @@ fn under_way(flow: &Flow, rate: f64, work: &Work) -> f64 {
     FLYING * flow.copies * packets + flow.held.open * messages * 2.0 * work.latency
 }
 
-/// What has been generated and has nowhere to go.
+/// Messages that have been generated and have nowhere to go.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     packets: f64,
@@ -146,7 +152,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// So many bits more of a pattern.
+    /// Adds `bits` bits of a pattern.
     fn add(&mut self, flow: &Flow, bits: f64) {
         if let Amount::Open { message, .. } = flow.amount {
             let messages = bits.max(0.0) / message;
@@ -158,7 +164,8 @@ impl Waiting {
         }
     }
 
-    /// `inside` of it as packets in the network while `buffers` packets find room there, the rest as messages at NICs.
+    /// `inside` of it as packets in the network while `buffers` packets find room there, the rest
+    /// as messages at NICs.
     fn bytes(&self, inside: f64, buffers: f64) -> f64 {
         let inside = inside.min(buffers.max(0.0) / self.packets.max(1.0));
         inside * self.inside + (1.0 - inside) * self.outside
@@ -173,8 +180,9 @@ struct Seen<'a> {
     last: &'a Sample,
 }
 
-/// If less than this part of what was missing at receivers in the first part of what was seen is missing in the second, the network
-/// is not carrying less than is offered: it was not yet full of the packets that are under way.
+/// If less than this part of what was missing at receivers in the first part of what was seen is
+/// missing in the second, the network is not carrying less than is offered: it was not yet full of
+/// the packets that are under way.
 const CATCHES_UP: f64 = 0.75;
 
 impl Seen<'_> {
@@ -188,8 +196,8 @@ impl Seen<'_> {
         self.filling(work) + self.waiting(work, end) + self.tasks(work, end)
     }
 
-    /// Bytes of packets that will be under way when the network has as many of them as it carries, if that is not seen: then the mail that
-    /// they are in has gone round, too.
+    /// Bytes of packets that will be under way when the network has as many of them as it carries,
+    /// if that is not seen: then the mail that they are in has gone round, too.
     fn filling(&self, work: &Work) -> f64 {
         if self.last.until as f64 >= work.settles() {
             return 0.0;
@@ -227,20 +235,22 @@ impl Seen<'_> {
         COPIES * (series + counts)
     }
 
-    /// How far an application is: in ps of the least time that it takes, and how many times as long it has taken for that.
+    /// Progress of an application: in ps of the least time that it takes, and by which factor it
+    /// has taken longer.
     fn pace(&self, job: usize, flow: &Flow, work: &Work) -> (f64, f64) {
         let Amount::Closed { bits, least } = flow.amount else {
             return (0.0, 1.0);
         };
         let place = |sample: &Sample| {
-            // What has arrived was sent a way through the network before.
+            // Data that has arrived was sent one network latency before.
             let took = (sample.until as f64 - flow.start - work.latency).max(0.0);
             let done = sample.delivered_bits[job] as f64 / bits;
             let at = least * flow.course.when(done.min(1.0), took / least);
             (at.min(took), took)
         };
         let ((before, began), (at, took)) = (place(self.half), place(self.last));
-        // How it begins, with messages that ask for leave first, is not how it goes on.
+        // The start of a program, with messages that ask for leave first, differs from its later
+        // course.
         let slow = match at > before {
             true => (took - began) / (at - before),
             false => took / at.max(1.0),
@@ -249,7 +259,7 @@ impl Seen<'_> {
         (at, slow.clamp(1.0, MOST_HELD))
     }
 
-    /// When the last application is done, ps, if all go on as they did.
+    /// Time when the last application is done, ps, if all go on as they did.
     fn end(&self, work: &Work) -> f64 {
         let now = self.last.until as f64;
         let ends = work.flows.iter().enumerate().map(|(job, flow)| {
@@ -280,8 +290,8 @@ impl Seen<'_> {
             }
         }
         let hops = (self.last.packet_hops - self.half.packet_hops) as f64;
-        // More than shortest ways: detours, packets that are sent again, control packets; and packets that have not arrived,
-        // which is as it will be where more and more of them wait.
+        // More than shortest ways: detours, packets that are sent again, control packets; and
+        // packets that have not arrived, which is as it will be where more and more of them wait.
         let more = |expected: f64| match expected > 0.0 {
             true => hops / expected,
             false => 1.0,
@@ -292,16 +302,18 @@ impl Seen<'_> {
         let detours = more(arriving).max(1.0);
         let closed = (closed + half_way(self.last)) * detours.min(MOST_DETOURS);
         if (self.last.until as f64) < work.settles() {
-            // That fewer have arrived than are on their way says nothing of those that will wait.
+            // While fewer packets have arrived than are on their way, nothing is known of the
+            // packets that will wait.
             return closed + open * detours;
         }
-        // When all buffers are full no more goes in than comes out.
+        // When all buffers are full, no more enters than leaves.
         let room = (work.buffers - self.last.in_flight as f64).max(0.0);
         let full = (open + room * work.hops_per_packet()) * detours;
         closed + (open * more(expected)).min(full)
     }
 
-    /// Bytes of what will have been generated and not delivered at the end, besides what there is now.
+    /// Bytes of what will have been generated and not delivered at the end, besides what there is
+    /// now.
     fn waiting(&self, work: &Work, end: f64) -> f64 {
         let mut waiting = Waiting::default();
         for (job, flow) in work.flows.iter().enumerate() {
@@ -317,8 +329,9 @@ impl Seen<'_> {
         )
     }
 
-    /// The part of what waits that waits in the network, of what has come to wait in the second part of what was seen; all of it where
-    /// nothing has. Packets that are under way as they would be in an empty network do not wait.
+    /// Part of the backlog that is in the network, from the growth of the backlog in the second
+    /// part of what was seen; all of it if nothing was added. Packets that are under way as in an
+    /// empty network are no backlog.
     fn inside(&self, work: &Work) -> f64 {
         let more = |of: fn(&Sample) -> u64| of(self.last).saturating_sub(of(self.later)) as f64;
         let (mut messages, mut packets, mut moving) = (0.0, 0.0, 0.0);
@@ -376,7 +389,8 @@ impl Seen<'_> {
                 }
             }
             Amount::Open { accepted, .. } => {
-                // What the network does not carry does not come; but nothing comes at the beginning.
+                // Traffic that the network does not carry does not arrive; but nothing arrives at
+                // the beginning.
                 let began = self.half.until as f64 > flow.start + 1.5 * work.latency;
                 let rate = match self.arrival_rate(job, flow, self.half, self.last) {
                     Some(rate) if began && !self.catches_up(job, flow, accepted) => {

@@ -1,4 +1,4 @@
-//! What one workload is to send.
+//! Estimated traffic of one workload.
 
 use super::course::Course;
 use super::volume::{Open, Volume};
@@ -11,42 +11,44 @@ use weir_fabric::{
 use weir_model::{EndpointId, NEVER, Rng, Time, stream};
 use weir_workload::tasks::{Entries, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND};
 
-/// So many messages of a pattern are drawn, and sizes of messages.
+/// Messages of a pattern, and sizes of messages, that are drawn.
 const DRAWN: usize = 4_096;
-/// But at least so many of each of very many workloads.
+/// Minimum number of them for each of very many workloads.
 const FEWEST: usize = 32;
 
-/// A list that grows by doubling has room for so many times what is in it, on average;
+/// Mean capacity of a list that grows by doubling, as a multiple of its content;
 const DOUBLED: f64 = 1.5;
 /// one that grows by a quarter;
 const BY_A_QUARTER: f64 = 1.125;
 /// a table besides leaves an eighth free, and has a byte for each place.
 const TABLE: f64 = 8.0 / 7.0 * DOUBLED;
 
-/// What one workload is to send, if the network carries what its ends can send and receive.
+/// Estimated traffic of one workload, if the network carries all that its ends can send and
+/// receive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// From when on, ps.
     pub start: f64,
     /// Until when, ps; infinite if it goes on to the end of the run, or until its program is over.
     pub stop: f64,
-    /// How much.
+    /// Amount of traffic.
     pub amount: Amount,
-    /// When an application sends it.
+    /// Course of an application's traffic over time.
     pub course: Course,
     /// Pairs of an endpoint that sends and one that receives; of a pattern.
     pub pairs: f64,
     /// Data packets for each bit.
     pub packets_per_bit: f64,
-    /// Packets for each data packet, with itself: its acknowledgement, and its part of what its message exchanges first.
+    /// Packets for each data packet, with itself: its acknowledgement, and its part of what its
+    /// message exchanges first.
     pub copies: f64,
     /// Packets times routers on a shortest way for each bit, with those others.
     pub hops_per_bit: f64,
     /// Bits of control packets that go to where a bit of data goes, and that come back from there.
     pub control: [f64; 2],
-    /// What is held at its source for a message, and for others that wait.
+    /// Memory at its source for a message, and for others that wait.
     pub held: Held,
-    /// What the tasks of an application hold of each other.
+    /// State that the tasks of an application hold of each other.
     pub open: Open,
 }
 
@@ -81,19 +83,20 @@ impl Flow {
 /// Bytes of an entry, with the room that its list and its table have for more, and with what was
 /// freed when they grew.
 fn entry(Entries { lists, tables }: Entries) -> f64 {
-    /// What a table had before it doubled is half as much, and mostly of no use to others.
+    /// The memory of a table before it doubled is half of the new one, and mostly of no use to
+    /// others.
     const OUTGROWN: f64 = 1.5;
     DOUBLED * lists as f64 + OUTGROWN * TABLE * tables as f64
 }
 
-/// How much a workload sends.
+/// Amount that a workload sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// A pattern: without end.
     Open {
         /// Bits generated in a ps.
         offered: f64,
-        /// Those that its receivers can take.
+        /// Bits that its receivers can take in a ps.
         accepted: f64,
         /// Mean length of a message, bits.
         message: f64,
@@ -107,17 +110,18 @@ pub enum Amount {
     },
 }
 
-/// Where messages of a pattern go.
+/// Receivers of the messages of a pattern.
 #[derive(Default)]
 pub(super) struct Receivers {
-    /// Of those that were drawn: where to, and how many.
+    /// Receivers that were drawn, with the number of messages to each.
     pub drawn: Vec<(EndpointId, u32)>,
-    /// How many endpoints receive, drawn or not.
+    /// Number of endpoints that receive, drawn or not.
     pub count: usize,
 }
 
 impl Flow {
-    /// Of a traffic in a run that ends at `end`; `effort`: operations of programs to look at ([`Volume::of`]). Gives where messages that were drawn go, too.
+    /// Estimates a traffic in a run that ends at `end`; `effort`: operations of programs to examine
+    /// ([`Volume::of`]). Returns the receivers of the drawn messages, too.
     pub(super) fn of(
         workload: &WorkloadConfig,
         traffic: &Traffic,
@@ -140,7 +144,7 @@ impl Flow {
         (flow, receivers)
     }
 
-    /// What goes besides packets of data, of messages of a mean length in bits.
+    /// Adds the packets besides data packets, for messages of a mean length in bits.
     fn add_control(&mut self, network: &Network, handshake: Handshake, message: f64) {
         let packets = (self.packets_per_bit * message).max(1.0);
         let asks = f64::from(handshake.asks) / packets;
@@ -169,7 +173,8 @@ impl Flow {
         (time.min(self.stop) - self.start).max(0.0)
     }
 
-    /// Bits that have arrived by a time, ps, if the ends alone limit it; of an application all of them.
+    /// Bits that have arrived by a time, ps, if the ends alone limit it; of an application all of
+    /// them.
     pub fn bits_until(&self, time: f64) -> f64 {
         match self.amount {
             Amount::Open { accepted, .. } => accepted * self.on_until(time),
@@ -278,7 +283,7 @@ impl Drawn {
         }
     }
 
-    /// Of a pattern that has at most so many receivers.
+    /// Receivers of a pattern that has at most `most` of them.
     fn receivers(mut self, most: usize) -> Receivers {
         self.to.sort_unstable();
         let chunks = self.to.chunk_by(|a, b| a == b);
@@ -317,7 +322,7 @@ fn application_flow(
         ]
     };
     let job = &application.job;
-    // How often a job in the background runs depends on the others: once stands for that.
+    // The number of runs of a background job depends on the others: one stands for that.
     let rounds = match traffic.background {
         true => 1,
         false => job.repetitions,

@@ -1,7 +1,8 @@
-//! What a run will take, before it runs.
+//! Forecast of the cost of a run, before it runs.
 //!
-//! [`Work`] is what an experiment is to do, from its numbers and its programs: nothing is simulated and nothing is built.
-//! [`Forecast`] says what that takes, from what the beginning of the run has taken (`simulation::Trial`). There is no clock here.
+//! [`Work`] is the work of an experiment, from its numbers and its programs: nothing is simulated
+//! and nothing is built. [`Forecast`] gives the cost of that, from the cost of the beginning of the
+//! run (`simulation::Trial`). There is no clock here.
 
 mod course;
 mod extrapolate;

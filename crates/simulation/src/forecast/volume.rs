@@ -1,29 +1,29 @@
-//! How much a job sends and computes, from its programs: nothing is simulated.
+//! Amount that a job sends and computes, from its programs: nothing is simulated.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::course::Step;
 use weir_workload::tasks::{Collective, Job, Op, Peer, RendezvousCompletes, Script};
 
-/// So many tasks of a large job are to be looked at, if their programs are not too long for that.
+/// Tasks of a large job that are examined, if their programs are not too long for that.
 const TASKS: u64 = 64;
-/// So many tasks of a large job, and parts of a long program, at least.
+/// Minimum number of examined tasks of a large job, and parts of a long program.
 const FEWEST: u32 = 16;
-/// Of so many tasks it is kept when they send,
+/// Number of tasks whose times of sending are kept,
 const COURSES: usize = 8;
-/// in so many steps at most,
+/// in at most this number of steps,
 const STEPS: usize = 4_096;
-/// each of so many operations at most.
+/// of at most this number of operations each.
 const STEP_OPS: usize = 64;
 
-/// What all tasks of a job do.
+/// Work of all tasks of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Volume {
     /// Messages handed to NICs, those of the rendezvous protocol included.
     pub messages: f64,
     /// Their content, bytes.
     pub bytes: f64,
-    /// What was said of them, added up ([`Volume::of`]): packets first.
+    /// Weights of their messages, added up ([`Volume::of`]): packets first.
     pub weight: [f64; 2],
     /// The most that a task computes, ps.
     pub computed: f64,
@@ -33,13 +33,14 @@ pub struct Volume {
     pub sent: f64,
     /// The most bytes that come to a task.
     pub received: f64,
-    /// What all tasks hold of each other in the end, and at the worst moment.
+    /// State that all tasks hold of each other in the end, and at the worst moment.
     pub open: Open,
-    /// True if all of it was counted; else some tasks and some parts of their programs were, and scaled up.
+    /// True if all of it was counted; else some tasks and some parts of their programs were, and
+    /// scaled up.
     pub exact: bool,
 }
 
-/// What tasks hold, added up over them.
+/// State that tasks hold, added up over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Open {
     /// Pairs of a task and one that it has sent to or received from.
@@ -85,9 +86,10 @@ impl Volume {
         exact: true,
     };
 
-    /// Counts the messages of a job whose program is run `rounds` times. About `effort` operations are looked at: of a large job the first task and others,
-    /// spread evenly, and of a long program some parts. `weigh` says of a message (from, to, bytes) what else is to be
-    /// added up. With it comes what some of the tasks do in one round, step by step.
+    /// Counts the messages of a job whose program is run `rounds` times. About `effort` operations
+    /// are looked at: of a large job the first task and others, spread evenly, and of a long
+    /// program some parts. `weigh` says of a message (from, to, bytes) what else is to be added up.
+    /// With it comes what some of the tasks do in one round, step by step.
     pub fn of(
         job: &Job,
         rounds: u32,
@@ -112,7 +114,7 @@ impl Volume {
         (count.all().times(f64::from(rounds)), count.steps)
     }
 
-    /// Adds what stands for so many tasks.
+    /// Adds a task that stands for `tasks` tasks.
     fn add(&mut self, task: &Volume, tasks: f64) {
         self.messages += tasks * task.messages;
         self.bytes += tasks * task.bytes;
@@ -161,17 +163,17 @@ struct Count<'a, F> {
     looked: u64,
     /// Parts of the program that was looked at last.
     parts: u32,
-    /// Of the task that is looked at.
+    /// Work of the task that is examined.
     own: Volume,
     /// To whom it sends, and how many bytes.
     sent: Vec<(Peer, u64)>,
     /// Bytes that come to each task.
     received: FxHashMap<Peer, f64>,
-    /// What it has started and not waited for.
+    /// Operations that it has started and not waited for.
     now: Open,
     /// Whom it has sent to or received from.
     peers: FxHashSet<Peer>,
-    /// What some of the tasks do.
+    /// Steps of some of the tasks.
     steps: Vec<Vec<Step>>,
 }
 
@@ -218,7 +220,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
                 for at in begin..end {
                     self.op(task, self.ops[at]);
                 }
-                // What a part starts is waited for at its end.
+                // Operations that a part starts are waited for at its end.
                 self.own.waits += f64::from(u8::from(end == self.ops.len()));
                 of_part.push(self.own.step().and(then.times(-1.0)));
             }
@@ -254,7 +256,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         self.job.motif.part(part, &mut script)
     }
 
-    /// How many parts a program has: mostly as many as the one before.
+    /// Number of parts of a program: mostly the same as of the one before.
     fn parts_of(&mut self, task: Peer) -> u32 {
         let guess = self.parts;
         let same = guess > 0 && self.write(task, guess - 1) && !self.write(task, guess);
@@ -268,7 +270,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
                 None => return u32::MAX,
             }
         }
-        // The last that is there is between the two.
+        // The last existing part is between the two.
         let (mut there, mut beyond) = (beyond / 2, beyond);
         while beyond - there > 1 {
             let middle = there + (beyond - there) / 2;
@@ -328,7 +330,8 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         self.own.open.most(now);
     }
 
-    /// A message, and those by which a long one asks for leave. What a task sends to itself meets no NIC.
+    /// A message, and the messages by which a long one asks for leave. Messages from a task to
+    /// itself do not pass a NIC.
     fn message(&mut self, from: Peer, to: Peer, bytes: u64) {
         if from == to {
             return;
@@ -362,7 +365,8 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
     }
 }
 
-/// Steps by part in the order of the program. One that was looked at stands for those after it until the next, the first for those before it, too.
+/// Steps by part in the order of the program. One that was looked at stands for those after it
+/// until the next, the first for those before it, too.
 fn in_order(mut steps: Vec<(u32, Vec<Step>)>, parts: u32) -> Vec<Step> {
     steps.sort_unstable_by_key(|step| step.0);
     let ends = steps.iter().skip(1).map(|step| step.0).chain([parts]);
@@ -383,8 +387,8 @@ fn in_order(mut steps: Vec<(u32, Vec<Step>)>, parts: u32) -> Vec<Step> {
     scaled.chunks(chunk).map(all).collect()
 }
 
-/// All numbers below `count`, each once, in an order of which every beginning is spread evenly: multiples of a step near
-/// the golden ratio that has no divisor in common with `count`.
+/// All numbers below `count`, each once, in an order of which every beginning is spread evenly:
+/// multiples of a step near the golden ratio that has no divisor in common with `count`.
 fn spread(count: u32) -> impl Iterator<Item = u32> {
     let count = u64::from(count);
     let near = (count as f64 * 0.618_034) as u64;

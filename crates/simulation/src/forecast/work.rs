@@ -1,4 +1,4 @@
-//! What an experiment is to do.
+//! Estimated work of an experiment.
 
 use std::sync::Arc;
 
@@ -11,36 +11,37 @@ use weir_fabric::{BufferPer, CHUNK, MOST_BINS, Network, Traffic};
 use weir_model::{EndpointId, LinkKind, NEVER};
 use weir_network::topology::Links;
 
-/// Of what is recorded there are so many copies while the result is put together.
+/// Number of copies of the records while the result is put together.
 pub(super) const COPIES: f64 = 4.0;
 /// Numbers of the contents of routers in all, at most.
 const MOST_NUMBERS: f64 = (1 << 24) as f64;
 
-/// What an experiment is to do, about: from its numbers and its programs.
+/// Estimated work of an experiment: from its numbers and its programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
     /// Endpoints of its network.
     pub endpoints: u32,
     /// Domains of its network: the most ranks that it can use.
     pub domains: u32,
-    /// When it ends, ps; None: when its applications are done.
+    /// End of the run, ps; None: when its applications are done.
     pub end: Option<f64>,
-    /// Its workloads, those that run.
+    /// The workloads that run.
     pub flows: Vec<Flow>,
     /// Bytes of the state of all domains before anything is sent.
     pub state: u64,
     /// Bytes of the traces that are replayed, which all domains share.
     pub traces: u64,
-    /// How long a packet is under way on a shortest way without load, ps.
+    /// Zero-load time of a packet on a shortest path, ps.
     pub latency: f64,
     /// Packets that find room in all buffers of the network.
     pub buffers: f64,
-    /// What is recorded.
+    /// The records.
     pub records: Records,
 }
 
 impl Work {
-    /// Of an experiment. About `effort` operations of the programs of all applications are looked at.
+    /// Estimates the work of an experiment. About `effort` operations of the programs of all
+    /// applications are examined.
     pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
         let network = plan.network();
         let end = experiment.run.end().unwrap_or(NEVER);
@@ -76,15 +77,17 @@ impl Work {
         }
     }
 
-    /// Packet-hops of the whole run, if all packets go by shortest ways and receivers take what their links carry.
+    /// Packet-hops of the whole run, if all packets go by shortest ways and receivers take what
+    /// their links carry.
     pub fn packet_hops(&self) -> f64 {
         let end = self.least_end();
         let hops = |flow: &Flow| flow.bits_until(end) * flow.hops_per_bit;
         self.flows.iter().map(hops).sum()
     }
 
-    /// From when on, ps, what arrives tells what the network carries: packets that are sent as soon as anything is have arrived, and answers to
-    /// them, and what these let go. A run that ends sooner never gets there.
+    /// From when on, ps, what arrives tells what the network carries: packets that are sent as soon
+    /// as anything is have arrived, and answers to them, and what these let go. A run that ends
+    /// sooner never gets there.
     pub fn settles(&self) -> f64 {
         /// Ways through the network.
         const WAYS: f64 = 3.0;
@@ -93,12 +96,12 @@ impl Work {
         (first + WAYS * self.latency).min(self.end.unwrap_or(f64::INFINITY))
     }
 
-    /// When the run ends, ps: no application can be done sooner.
+    /// Earliest end of the run, ps: no application can be done sooner.
     pub fn least_end(&self) -> f64 {
         self.end.unwrap_or_else(|| {
             let least = |flow: &Flow| match flow.amount {
                 Amount::Closed { least, .. } => flow.start + least,
-                // Where all traffic stops, the run ends with the last packet.
+                // If all traffic stops, the run ends with the last packet.
                 Amount::Open { .. } if flow.stop.is_finite() => flow.stop,
                 Amount::Open { .. } => 0.0,
             };
@@ -107,7 +110,7 @@ impl Work {
     }
 }
 
-/// What a run records.
+/// Records of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Records {
     /// Width of a time bin, ps.
@@ -120,7 +123,8 @@ pub struct Records {
     pub packets: bool,
     /// True if there is a row for each message.
     pub messages: bool,
-    /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each domain in which they have tasks.
+    /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each
+    /// domain in which they have tasks.
     pub counts: f64,
 }
 
@@ -171,7 +175,7 @@ impl Records {
 
 /// Bytes of histograms of all workloads.
 fn counts(traffic: &[Traffic], domains: u32) -> f64 {
-    /// Of packets and of messages, most of those that are sent and those that arrive in one.
+    /// Histograms of packets and of messages; most samples by sending and by arrival share one.
     const HISTOGRAMS: f64 = 3.0;
     /// Up to some microseconds, in which most latencies are.
     const BUCKETS: f64 = 1_200.0;
@@ -194,7 +198,7 @@ fn mean_hops(flows: &[Flow]) -> f64 {
     hops / packets.sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
-/// How long a packet is under way: its links and routers.
+/// Time that a packet is under way: its links and routers.
 fn latency(flows: &[Flow], network: &Network) -> f64 {
     let links = network.topology.links();
     let count: f64 = links.iter().map(|links| links.count as f64).sum();
@@ -243,8 +247,8 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
     flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
 }
 
-/// Receivers take no more than their links carry, on which there is control traffic, too: that of what they receive, and that of what they
-/// send themselves, as much of it as of that.
+/// Receivers take no more than their links carry, on which there is control traffic, too: that of
+/// what they receive, and that of what they send themselves, as much of it as of that.
 fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], network: &Network) {
     let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
     for (flow, receivers) in flows.iter().zip(receivers) {
@@ -269,7 +273,8 @@ fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], netw
     }
 }
 
-/// Bits of control packets that come to each endpoint in a ps for what it sends; empty if there are none.
+/// Bits of control packets that come to each endpoint in a ps for what it sends; empty if there are
+/// none.
 fn returning(flows: &[Flow], traffic: &[Traffic], network: &Network) -> Vec<f64> {
     let mut returning = Vec::new();
     for (flow, traffic) in flows.iter().zip(traffic) {
@@ -286,7 +291,7 @@ fn returning(flows: &[Flow], traffic: &[Traffic], network: &Network) -> Vec<f64>
     returning
 }
 
-/// What comes to an endpoint, which stands for some.
+/// Traffic to an endpoint, which stands for some others.
 struct Share {
     endpoint: EndpointId,
     endpoints: f64,
@@ -294,8 +299,8 @@ struct Share {
     bits: f64,
 }
 
-/// What comes to each receiver. Those to which no more is drawn than by chance, if as much comes to each, are alike, and stand
-/// for those to which nothing is drawn.
+/// Traffic to each receiver. Receivers to which no more is drawn than by chance, if all get the
+/// same, are alike, and stand for the receivers to which nothing is drawn.
 fn shares<'a>(flow: &'a Flow, receivers: &'a Receivers) -> impl Iterator<Item = Share> + 'a {
     let offered = match flow.amount {
         Amount::Open { offered, .. } => offered,

@@ -21,8 +21,8 @@ pub struct Log {
     rows: Vec<TaskStep>,
     /// The places of [`TaskEvent::Given`], in order of time, by job, sender, receiver and stamp.
     given: HashMap<(u16, Peer, Peer, u64), Vec<usize>>,
-    /// Of each job that is over, in their order, its start, its end, and the place of what ended
-    /// it.
+    /// Start and end of each finished job, in the order of jobs, and the place of the event that
+    /// ended it.
     ends: Vec<(u16, Time, Time, usize)>,
 }
 
@@ -176,8 +176,7 @@ impl Log {
     }
 }
 
-/// Of each job that is over its start, its end, and the last thing that happened to its last task
-/// by then.
+/// Start and end of each finished job, and the last event of its last task by then.
 fn ends(rows: &[TaskStep], data: &Data) -> Vec<(u16, Time, Time, usize)> {
     let known: HashSet<u16> = rows.iter().map(|row| row.job).collect();
     let jobs = (0..).zip(&data.jobs);

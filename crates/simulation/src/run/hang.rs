@@ -5,11 +5,12 @@ use weir_engine::{Transport, gather};
 use weir_fabric::{JobState, Part};
 use weir_model::Time;
 
-/// So many waiting tasks are named.
+/// Number of waiting tasks that are named.
 const MOST: usize = 8;
 
-/// Adds the states of all applications up over the ranks: one of which tasks are left while none of its messages is on
-/// its way and none of its tasks waits for a time can never go on. `names` are those of the workloads.
+/// Adds the states of all applications up over the ranks: one of which tasks are left while none of
+/// its messages is on its way and none of its tasks waits for a time can never go on. `names` are
+/// those of the workloads.
 pub fn search_hang(
     parts: &[&mut dyn Part],
     names: &[&str],
@@ -55,7 +56,7 @@ fn hung(sums: &[JobState]) -> Option<(u16, u64)> {
     Some((job as u16, sums[job].unfinished))
 }
 
-/// What the first tasks by their numbers wait for.
+/// The operations that the first tasks, by number, wait for.
 fn first_tasks(mut waiting: Vec<(u32, String)>) -> Vec<String> {
     waiting.sort_unstable();
     waiting.truncate(MOST);

@@ -21,15 +21,15 @@ use weir_fabric::{Fabric, Part, Parts, Step, TaskStep, Watcher};
 use weir_model::{LATEST, NEVER, Time};
 use weir_result::Data;
 
-/// How a run went, on rank 0.
+/// Outcome of a run, on rank 0.
 pub struct Outcome {
-    /// What was measured.
+    /// The measurements.
     pub data: Data,
     /// Facts about this run that may differ between runs.
     pub facts: Facts,
     /// The ways of watched packets: by packet, in order.
     pub steps: Vec<Step>,
-    /// What happened to tasks, by domain, if that was kept.
+    /// Log of tasks, by domain, if one was kept.
     pub tasks: Vec<Vec<TaskStep>>,
     /// From the first window to the last, s.
     pub wall_seconds: f64,
@@ -39,21 +39,23 @@ pub struct Outcome {
     pub stopped: Option<StopReason>,
 }
 
-/// What the outside sees and says while a run goes on.
+/// Interface to the outside while a run goes on.
 pub trait Observer {
     /// Called several times a second, and after every window.
     fn progress(&mut self, progress: Progress, ranks: u32);
-    /// Whether the run is to end now, and why. Asked several times a second, and after every window, on every rank; if one
-    /// says so, all end at the same simulated time, and the result is marked as not complete.
+    /// Reason to end the run now, if there is one. Asked several times a second, and after every
+    /// window, on every rank. If one rank gives a reason, all end at the same simulated time, and
+    /// the result is marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
-    /// True if the state is to be saved now. Asked at the end of every window on all ranks, of which all
-    /// or none save theirs.
+    /// True if the state is to be saved now. Asked at the end of every window on all ranks, of
+    /// which all or none save theirs.
     fn wants_state(&mut self, _: Progress) -> bool {
         false
     }
     /// The state of this rank's domains, which was wanted.
     fn take_state(&mut self, _: Saved) {}
-    /// How soon a wish to stop has to be heeded, wall-clock time. Runs that have to look up often are slower.
+    /// Maximum wall-clock time before a wish to stop is heeded. Runs that have to check often are
+    /// slower.
     fn heed_within(&self) -> Duration {
         Duration::from_secs(5)
     }
@@ -103,7 +105,7 @@ impl Watcher for Lookout<'_> {
         transport: &mut dyn Transport,
         progress: Progress,
     ) -> bool {
-        // Where windows are cut depends on the clock; what is found must not.
+        // The place where windows are cut depends on the clock; the findings must not.
         if progress.window_ended
             && let Err(error) = self.look(parts, transport, progress)
         {
@@ -115,7 +117,8 @@ impl Watcher for Lookout<'_> {
     }
 }
 
-/// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
+/// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of
+/// them.
 pub fn run(
     plan: &Plan,
     transport: &mut dyn Transport,
@@ -124,8 +127,8 @@ pub fn run(
     run_from(plan, None, transport, observer)
 }
 
-/// Goes on with a run of the same plan from its state at the end of a window, on any number of ranks.
-/// `saved` has the domains of this rank at least. Otherwise like [`run`].
+/// Goes on with a run of the same plan from its state at the end of a window, on any number of
+/// ranks. `saved` has the domains of this rank at least. Otherwise like [`run`].
 ///
 /// # Errors
 /// As of [`run`]; also if the state is none of this plan.
@@ -192,8 +195,10 @@ fn run_from(
     }))
 }
 
-/// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
-/// task; at the end of a window, if other traffic goes on; where all domains are, if it was stopped.
+/// Simulated time at the end of a run.
+/// That is the schedule's end, or (run to completion) the time of the last delivery or of the end
+/// of the last task. It is the end of a window if other traffic goes on, and the time that all
+/// domains have reached if the run was stopped.
 fn simulated_time(
     parts: &[&mut dyn Part],
     plan: &Plan,

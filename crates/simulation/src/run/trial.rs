@@ -9,7 +9,7 @@ use weir_engine::{End, Local, Progress, Start, StopReason, Transport};
 use weir_fabric::{Fabric, Part, Parts, Watcher};
 use weir_model::Time;
 
-/// How far a run is, and what it has taken until then.
+/// Progress of a run, and its cost until then.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Processor time since its first window began, s.
@@ -34,7 +34,7 @@ pub struct Sample {
     pub packets: u64,
 }
 
-/// What was seen of a run that was begun.
+/// Samples of a run that was begun.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
     /// Processor time until the network was built, s.
@@ -45,14 +45,16 @@ pub struct Trial {
     pub ended: bool,
 }
 
-/// A sample may take up to one part in so many of the time: a domain that holds very many messages is not looked at in no time.
+/// A sample may take up to one part in this number of the time: a domain that holds very many
+/// messages takes a while to examine.
 const SELDOM: u32 = 20;
 
-/// Begins a run in this process, and takes a sample as often as `step` has passed on the clock, or a multiple of what the one before took if
-/// that is longer; with no `step` after each window. `enough` is asked after each.
+/// Begins a run in this process, and takes a sample whenever `step` has passed on the clock, or a
+/// multiple of the time that the previous sample took if that is longer. Without a `step` a sample
+/// is taken after each window. `enough` is asked after each.
 ///
 /// # Errors
-/// What would end the run itself.
+/// The error that would end the run itself.
 pub fn trial(
     plan: &Plan,
     step: Duration,
@@ -118,8 +120,8 @@ impl Watcher for Sampler<'_> {
         self.stop.then_some(StopReason::MaxWall)
     }
 
-    /// Longer pieces keep a domain in the cache, as in a whole run: where others have the processor most of the time, pieces of 100 ms have
-    /// made a packet-hop twice as dear.
+    /// Longer pieces keep a domain in the cache, as in a whole run: where others have the processor
+    /// most of the time, pieces of 100 ms have made a packet-hop twice as dear.
     fn heed_within(&self) -> Duration {
         Duration::from_millis(300)
     }
@@ -147,7 +149,7 @@ impl Watcher for Sampler<'_> {
     }
 }
 
-/// What all domains say together.
+/// Sum of the samples of all domains.
 fn sample(parts: &[&mut dyn Part], until: Time, seconds: f64) -> Sample {
     let mut all = Sample {
         seconds,

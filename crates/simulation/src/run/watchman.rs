@@ -12,23 +12,25 @@ use weir_model::{NEVER, Time};
 
 /// Windows between two searches for a deadlock while other packets still move, at least …
 const PERIOD: u64 = 512;
-/// … and so much of all windows so far: an eighth. A search looks at every packet that waits, which in a congested network takes as long as
-/// hundreds of windows.
+/// … and so much of all windows so far: an eighth. A search looks at every packet that waits, which
+/// in a congested network takes as long as hundreds of windows.
 const SHARE: u64 = 8;
 
-/// What a watchman remembers.
+/// State of a watchman.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     /// The end of the last window in which a packet moved, ps.
     last_move: Time,
-    /// How many windows there had been at the last search.
+    /// Number of windows at the last search.
     searched: u64,
 }
 
-/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
+/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search
+/// together.
 pub struct Watchman {
     watch: Watch,
-    /// How long nothing may move before a search is worth while: longer than anything is under way, ps.
+    /// Time without a move after which a search is worth while: longer than anything is under way,
+    /// ps.
     patience: Time,
     traffic: Arc<Vec<Traffic>>,
 }
@@ -43,7 +45,7 @@ impl Watchman {
         }
     }
 
-    /// What it remembers.
+    /// The state of the watchman.
     pub fn watch(&self) -> Watch {
         self.watch
     }
@@ -87,7 +89,8 @@ impl Watchman {
     }
 }
 
-/// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
+/// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks
+/// get the verdict.
 pub fn search(
     parts: &[&mut dyn Part],
     transport: &mut dyn Transport,

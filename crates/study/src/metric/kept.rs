@@ -1,8 +1,9 @@
-//! What is left of a throughput beside congestion: how much of it, and when it is back.
+//! Throughput under congestion: the part of it that is kept, and the time until it is back.
 //!
-//! Both compare bins of the window with what was there before it: the mean of the bins in the second half of that time (a run begins empty).
-//! Pfister et al. (HPI-DC 2005, end of section IV) call a setting effective if it can "avoid, prevent, or recover from throughput collapse";
-//! as a number, that is how much of the throughput before is there in the mean while congestion lasts.
+//! Both compare bins of the window with the throughput before it: the mean of the bins in the
+//! second half of that time (a run begins empty). Pfister et al. (HPI-DC 2005, end of section IV)
+//! call a setting effective if it can "avoid, prevent, or recover from throughput collapse". As a
+//! number, that is the mean share of the previous throughput that is kept while congestion lasts.
 
 use super::{Metric, NotAMetric};
 use weir_model::Time;
@@ -10,12 +11,13 @@ use weir_result::{ResultFile, TraceError};
 
 const SERIES: &str = "data/series";
 
-/// What of a throughput.
+/// Metrics of a throughput under congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kept {
     /// The mean over the bins of what each has of the throughput before, at most all of it.
     Effectiveness,
-    /// From the beginning of the window until no bin is below so many percent of the throughput before any more.
+    /// Time from the beginning of the window until no later bin is below this percentage of the
+    /// throughput before.
     Recovery(u32),
 }
 
@@ -24,7 +26,7 @@ const EFFECTIVENESS: &str = "effectiveness";
 const RECOVERY: &str = "recovery_";
 
 impl Kept {
-    /// What the last part of the name of a metric asks for; None if it asks for something else.
+    /// Metric that the last part of a name asks for; None if it asks for something else.
     pub fn parse(name: &str, last: &str) -> Option<Result<Kept, NotAMetric>> {
         if last == EFFECTIVENESS {
             return Some(Ok(Kept::Effectiveness));
@@ -63,7 +65,8 @@ impl Kept {
 }
 
 impl Metric {
-    /// Its value. None if nothing arrived before the window, or the throughput is not back at its end.
+    /// Its value. None if nothing arrived before the window, or the throughput is not back at its
+    /// end.
     pub(super) fn kept(
         &self,
         result: &ResultFile,
@@ -82,7 +85,7 @@ impl Metric {
     }
 }
 
-/// Of the beginnings of bins, ps, with what was counted in each.
+/// Value from the beginnings of bins, ps, with the count of each.
 fn of_bins(bins: &[(Time, f64)], bin: Time, (from, to): (Time, Time), kept: Kept) -> Option<f64> {
     let before = bins
         .iter()
@@ -125,7 +128,7 @@ mod tests {
         // The run begins empty: 5 and 5 do not count, 100 and 100 do.
         let collapse = [5.0, 5.0, 100.0, 100.0, 100.0, 20.0, 60.0, 95.0, 130.0];
         let share = metric(&collapse, Kept::Effectiveness).expect("measured");
-        // What drains later makes up for nothing: (1 + 0.2 + 0.6 + 0.95 + 1) / 5.
+        // Data that drains later makes up for nothing: (1 + 0.2 + 0.6 + 0.95 + 1) / 5.
         assert!((share - 0.75).abs() < 1e-12, "{share}");
         // The bin from 60 to 70 ps is the last one below 90.
         assert_eq!(metric(&collapse, Kept::Recovery(90)), Some(0.03));

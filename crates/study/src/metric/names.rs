@@ -26,7 +26,7 @@ const FAMILIES: [&str; 15] = [
     SCORE,
     CRITERION,
 ];
-/// What a job takes over what it takes alone.
+/// Time of a job divided by its time alone.
 pub(crate) const SLOWDOWN: &str = "slowdown";
 /// The column with the score of a point, and what those of its criteria begin with.
 pub(crate) const SCORE: &str = "score";
@@ -52,7 +52,7 @@ pub(crate) fn is_kind(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(legal)
 }
 
-/// What the metric `name` (without a window) is.
+/// Reads the metric `name` (without a window).
 pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
     let (family, rest) = name.split_once('.').unwrap_or((name, ""));
     match family {
@@ -98,7 +98,7 @@ fn split<'a>(name: &str, rest: &'a str) -> Outcome<(&'a str, &'a str)> {
         .ok_or_else(|| unknown(name, "", "", &[]))
 }
 
-/// How one number is made of those of several jobs or routers.
+/// Ways to make one number from those of several jobs or routers.
 const OF_SEVERAL: [&str; 4] = ["max", "min", "mean", "sum"];
 
 /// A single job.
@@ -141,7 +141,8 @@ fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     })
 }
 
-/// `iterations.halo.2.time`, `iterations.halo-*.2.end.min`. Without an end: the earliest beginning, else the largest.
+/// `iterations.halo.2.time`, `iterations.halo-*.2.end.min`. Without an end: the earliest beginning,
+/// else the largest.
 fn iterations(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     let (job, rest) = split(name, rest)?;
     chosen(job, jobs)?;

@@ -3,7 +3,7 @@
 use super::NotAMetric;
 use weir_input::suggest;
 
-/// True if a name is one of those that a pattern means: a `*` stands for any text.
+/// True if a pattern matches a name: a `*` stands for any text.
 pub fn fits(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -29,7 +29,8 @@ pub fn chosen<'a>(pattern: &str, jobs: &'a [String]) -> Result<Vec<&'a str>, Not
     })
 }
 
-/// The names of what is drawn, one for each job that a pattern in `name` means; `name` itself if there is none in it.
+/// The names of what is drawn, one for each job that a pattern in `name` means; `name` itself if
+/// there is none in it.
 pub fn each(name: &str, jobs: &[String]) -> Result<Vec<String>, NotAMetric> {
     let parts: Vec<&str> = name.split('.').collect();
     let Some(at) = parts.iter().position(|part| part.contains('*')) else {

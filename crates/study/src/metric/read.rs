@@ -13,8 +13,8 @@ const SERIES: &str = "data/series";
 const PORTS: &str = "data/ports";
 
 impl Metric {
-    /// Its value in a result, in its unit. None if the result has no such thing, or nothing was measured (the mean of
-    /// no samples).
+    /// Its value in a result, in its unit. None if the result has no such thing, or nothing was
+    /// measured (the mean of no samples).
     ///
     /// # Errors
     /// If the file is damaged.
@@ -39,7 +39,8 @@ impl Metric {
                     let group = format!("data/jobs/{job}");
                     values.push(attribute_of(result, &group, attribute, unit)?);
                 }
-                // One that is missing may be the largest. A sum of nothing is nothing: there is no such job here.
+                // One that is missing may be the largest. A sum of nothing is nothing: there is no
+                // such job here.
                 let values: Option<Vec<f64>> = values.into_iter().collect();
                 let values = values.filter(|values| !values.is_empty());
                 values.and_then(|values| one(*how, values.into_iter()))
@@ -94,7 +95,8 @@ impl Metric {
         Ok(value.filter(|value| value.is_finite()))
     }
 
-    /// True if the window ends after the run, which ended before its jobs did: the rest of the window is missing.
+    /// True if the window ends after the run, which ended before its jobs did: the rest of the
+    /// window is missing.
     fn is_past_the_end(&self, result: &ResultFile) -> Result<bool, TraceError> {
         let end = result.number("data/summary", "simulated_ps")?;
         let past = |(_, to): (Time, Time)| to as f64 > end.unwrap_or_default();
@@ -157,7 +159,7 @@ impl Metric {
         Ok(one(how, bins.map(|(&sum, &count)| ns(sum, count))))
     }
 
-    /// Of the samples of all routers in the window.
+    /// Value over the samples of all routers in the window.
     fn occupancy(&self, result: &ResultFile, held: Held) -> Outcome {
         let Some(all) = result.occupancy()? else {
             return Ok(None);
@@ -180,7 +182,7 @@ impl Metric {
         })
     }
 
-    /// Of the samples in the window.
+    /// Value over the samples in the window.
     fn rate(&self, result: &ResultFile, whose: &Whose, stat: RateStat) -> Outcome {
         let Some(rates) = result.rates(whose)? else {
             return Ok(None);
@@ -200,8 +202,9 @@ impl Metric {
         })
     }
 
-    /// Flits of the class in the window, times the length of a flit, over the time of all ejection channels. All
-    /// channels have one bandwidth, so the length of a flit is their busy time over all flits.
+    /// Flits of the class in the window, times the length of a flit, over the time of all ejection
+    /// channels. All channels have one bandwidth, so the length of a flit is their busy time over
+    /// all flits.
     fn ejection(&self, result: &ResultFile, class: &str) -> Outcome {
         let wanted = format!("class.{class}.ejected_flits");
         let Some(flits) = self.rows(result, &wanted)? else {
@@ -231,7 +234,8 @@ impl Metric {
     }
 }
 
-/// True if the run ended before the job whose group this is, so that its finish and communication time are missing.
+/// True if the run ended before the job whose group this is, so that its finish and communication
+/// time are missing.
 pub(super) fn is_cut_off(result: &ResultFile, group: &str) -> Result<bool, TraceError> {
     Ok(result.number(group, "over")? != Some(1.0))
 }

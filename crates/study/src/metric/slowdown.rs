@@ -1,8 +1,10 @@
-//! How much longer a job takes than it would alone: `slowdown.md`, `slowdown.latency.job.md.message.p99`.
+//! Slowdown: time of a job relative to its time alone: `slowdown.md`,
+//! `slowdown.latency.job.md.message.p99`.
 //!
-//! Alone is the same point without the other jobs (`alone`): the same network, scheme, seed, places and random streams. So a slowdown of 1
-//! says that the others cost the job nothing, and what the scheme itself costs a job that nobody disturbs is in both numbers. (GPCNeT, Chunduri
-//! et al., SC19, section 3, calls the same ratio of a congested to an isolated run the congestion impact.)
+//! Alone is the same point without the other jobs (`alone`): the same network, scheme, seed, places
+//! and random streams. So a slowdown of 1 means that the others cost the job nothing. The cost of
+//! the scheme itself for an undisturbed job is in both numbers. (GPCNeT, Chunduri et al., SC19,
+//! section 3, calls the same ratio of a congested to an isolated run the congestion impact.)
 
 use super::pattern::{chosen, fits};
 use super::read::is_cut_off;
@@ -23,7 +25,8 @@ type Outcome = Result<Option<f64>, TraceError>;
 pub struct Slowdown {
     /// The job, or several by one name.
     jobs: String,
-    /// What is compared; None: the time of an application, the mean message latency of other traffic.
+    /// Quantity compared; None: the time of an application, the mean message latency of other
+    /// traffic.
     measure: Option<Measure>,
     /// One number of those of several jobs.
     how: Option<How>,
@@ -40,7 +43,7 @@ struct Measure {
 /// The jobs of a slowdown of several.
 const OF_SEVERAL: [&str; 3] = ["max", "min", "mean"];
 
-/// What the metric `slowdown.REST` is.
+/// Reads the metric `slowdown.REST`.
 pub(super) fn parse(
     name: &str,
     rest: &str,
@@ -130,7 +133,7 @@ impl Slowdown {
         fits(&self.jobs, job)
     }
 
-    /// What is measured in both runs, without a window.
+    /// Quantity measured in both runs, without a window.
     pub(super) fn what(&self) -> Option<&What> {
         self.measure.as_ref().map(|measure| &*measure.what)
     }
@@ -193,7 +196,7 @@ impl Slowdown {
 pub struct Ran<'a> {
     /// The result.
     pub result: &'a ResultFile,
-    /// What it is of.
+    /// Its experiment.
     pub experiment: &'a Experiment,
 }
 
@@ -206,7 +209,8 @@ impl Metric {
         }
     }
 
-    /// The value of a slowdown: of a run, and of its jobs alone where those runs are there. None of other metrics.
+    /// The value of a slowdown: of a run, and of its jobs alone where those runs are there. None of
+    /// other metrics.
     ///
     /// # Errors
     /// If a file is damaged.
@@ -230,7 +234,8 @@ fn much_is_missing(result: &ResultFile, class: &str) -> Result<bool, TraceError>
     Ok(is_much(missing, samples.saturating_add(missing)))
 }
 
-/// From the start of an application to the end of its last task, ns. None if the run ended before that.
+/// From the start of an application to the end of its last task, ns. None if the run ended before
+/// that.
 fn time(result: &ResultFile, job: &str) -> Outcome {
     let group = format!("data/jobs/{job}");
     let (start, finish) = (

@@ -1,4 +1,4 @@
-//! What is asked of Slurm, by its own commands.
+//! Requests to Slurm, by its own commands.
 
 use std::collections::HashSet;
 use std::io;
@@ -26,7 +26,7 @@ pub enum SlurmError {
     Refused {
         /// Its name, and what it was about.
         command: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// The command says what is not understood.
@@ -34,9 +34,9 @@ pub enum SlurmError {
     NotUnderstood {
         /// Its name.
         command: &'static str,
-        /// What it said.
+        /// Its output.
         text: String,
-        /// What should be there.
+        /// Expected output.
         expected: &'static str,
     },
 }
@@ -47,8 +47,8 @@ pub struct Queue;
 /// A task of an array: the array's job and the task's place in it.
 pub type TaskId = (u64, usize);
 
-/// What sbatch is called with: for a script that is to start when the jobs `after` have ended in whatever way, and not before what `dependency`
-/// says, as for sbatch.
+/// Arguments of sbatch for a script. It is to start when the jobs `after` have ended in whatever
+/// way, and not before the condition `dependency`, as for sbatch.
 pub fn arguments(script: &Path, after: &[String], dependency: Option<&str>) -> Vec<String> {
     let after = (!after.is_empty()).then(|| format!("afterany:{}", after.join(":")));
     let all: Vec<String> = dependency
@@ -110,7 +110,7 @@ impl Queue {
     /// Takes jobs back.
     ///
     /// # Errors
-    /// If Slurm does not; those that have ended are no error.
+    /// If Slurm refuses; jobs that have ended are no error.
     pub fn cancel(&self, jobs: &[u64]) -> Result<(), SlurmError> {
         let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
         let words: Vec<&str> = jobs.iter().map(String::as_str).collect();
@@ -147,7 +147,7 @@ fn setting<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(of)
 }
 
-/// What a command prints.
+/// Output of a command.
 fn call(command: &'static str, arguments: &[&str]) -> Result<String, SlurmError> {
     let done = Command::new(command)
         .args(arguments)

@@ -1,4 +1,5 @@
-//! What was submitted: `DIR/slurm/1`, `DIR/slurm/2` … with the scripts and the numbers of their jobs.
+//! Record of a submission: `DIR/slurm/1`, `DIR/slurm/2` … with the scripts and the numbers of their
+//! jobs.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -18,7 +19,7 @@ const FILE: &str = "jobs.toml";
 pub struct Submission {
     /// The job that makes the table.
     pub collect: u64,
-    /// What the jobs are called.
+    /// Name of the jobs.
     pub name: String,
     /// The arrays.
     pub array: Vec<Submitted>,

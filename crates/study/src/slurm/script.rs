@@ -10,28 +10,30 @@ const NOTICE: u32 = 60;
 /// The copy of the job file in the directory of a submission.
 pub const JOB_COPY: &str = "job.toml";
 
-/// What the scripts are to ask of Slurm, and what to run.
+/// Requests of the scripts to Slurm, and the commands that they run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The program, `weir`.
     pub program: PathBuf,
-    /// What says which study it is, for every `weir sweep` command: the job file, the directory, what is set.
+    /// Arguments that select the study in every `weir sweep` command: the job file, the directory,
+    /// the values set.
     pub study: Vec<String>,
     /// The job file.
     pub file: PathBuf,
     /// The directory of the study.
     pub out: PathBuf,
-    /// Where the scripts, a copy of the job file, and what the jobs print lie: the directory of this submission.
+    /// Folder of the scripts, a copy of the job file, and the output of the jobs: the directory of
+    /// this submission.
     pub folder: PathBuf,
-    /// What the jobs are called.
+    /// Name of the jobs.
     pub name: String,
     /// MPI ranks of a point: tasks, in Slurm's words.
     pub ranks: u32,
-    /// What starts several ranks, as `weir sweep run --launcher` takes it: `mpirun -n`.
+    /// Command that starts several ranks, as `weir sweep run --launcher` takes it: `mpirun -n`.
     pub launcher: String,
     /// Points that one task of an array runs, one after another.
     pub points_per_task: usize,
-    /// Tasks of all arrays that run at once; None: as many as Slurm will.
+    /// Tasks of all arrays that run at once; None: the number that Slurm allows.
     pub max_running: Option<usize>,
     /// Options for all jobs, as for sbatch: `--partition=main`.
     pub options: Vec<String>,
@@ -133,7 +135,8 @@ impl Settings {
         )
     }
 
-    /// The script of the job that makes the table and the report and checks the claims when all tasks have ended, well or not.
+    /// The script of the job that makes the table and the report and checks the claims when all
+    /// tasks have ended, well or not.
     pub fn collect_script(&self) -> String {
         let mut lines = self.head("The table, the report and the claims", "collect-%j.log");
         lines.extend(self.options.iter().cloned());
@@ -203,7 +206,8 @@ fn directives(lines: &[String]) -> String {
     text
 }
 
-/// An option in a line of a batch script, where sbatch reads quotes and backslashes as a shell does.
+/// An option in a line of a batch script, where sbatch reads quotes and backslashes as a shell
+/// does.
 fn quoted(option: &str) -> String {
     if option.chars().all(plain) {
         return option.to_string();

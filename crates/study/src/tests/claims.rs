@@ -3,7 +3,8 @@
 use super::{AXES, study, study_with};
 use crate::{Options, Row, Seeds, Study, Table, Verdict};
 
-/// A table of `study` whose numbers are a function of metric, routing, load and seed; None for a point that failed.
+/// A table of `study` whose numbers are a function of metric, routing, load and seed; None for a
+/// point that failed.
 fn table(study: &Study, seeds: u64, number: impl Fn(&str, &str, f64, u64) -> Option<f64>) -> Table {
     let metrics = study.metrics();
     let mut rows = Vec::new();
@@ -31,8 +32,8 @@ fn table(study: &Study, seeds: u64, number: impl Fn(&str, &str, f64, u64) -> Opt
     Table { metrics, rows }
 }
 
-/// Accepted load: minimal and par up to 0.8, valiant up to 0.3. Latency in ns: 100 plus 1000 times the load, twice
-/// that with valiant.
+/// Accepted load: minimal and par up to 0.8, valiant up to 0.3. Latency in ns: 100 plus 1000 times
+/// the load, twice that with valiant.
 fn numbers(metric: &str, routing: &str, load: f64, _seed: u64) -> Option<f64> {
     let valiant = routing == "valiant";
     Some(match metric {

@@ -274,7 +274,7 @@ fn reduced_keeps_some_values_and_sets_keys() {
             .and_then(|study| checked(&study))
             .is_err()
     );
-    // What the command line says comes last.
+    // Values from the command line have the last word.
     let options = Options {
         sets: vec!["run.until=\"3 us\"".into()],
         reduced: true,

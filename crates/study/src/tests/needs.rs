@@ -1,4 +1,4 @@
-//! What figures and claims name must be recorded at some of their points.
+//! Metrics and rows named in figures and claims must be recorded at some of their points.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::refused::assert_refused;
 use super::{AXES, study_with};
 use crate::{Options, Study};
 
-/// What exists, but not in the results of this study.
+/// A metric that exists, but not in the results of this study.
 #[test]
 fn what_no_point_records() {
     let figure = |text: &str| format!("{AXES}\n[[figure]]\nid = \"f\"\n{text}\n");

@@ -1,4 +1,4 @@
-//! What is wrong in a job file is said with its line and a remedy.
+//! Errors in a job file are reported with their line and a remedy.
 
 use super::{AXES, BASE, study_with};
 use crate::Options;

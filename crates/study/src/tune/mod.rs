@@ -1,8 +1,9 @@
-//! `weir tune`: which parameters of a scheme are searched, and the studies that do it.
+//! `weir tune`: the parameters of a scheme that are searched, and the studies that do it.
 //!
-//! A search is a series of job files, each with all settings so far: the grid, then the neighbours of the best, ever closer. They are
-//! studies as any other, in one directory, so that what has been run is not run again. What runs to compare with (an application alone) is
-//! a study of its own in `references`.
+//! A search is a series of job files, each with all settings so far: the grid, then the neighbours
+//! of the best, ever closer. They are ordinary studies in one directory, so that finished points
+//! are not run again. Runs to compare with (an application alone) are a separate study in
+//! `references`.
 
 mod parameter;
 mod read;
@@ -24,7 +25,7 @@ pub use stage::Outcome;
 /// Runs, if nobody says how many.
 const RUNS: u32 = 60;
 
-/// Of the runs so much is for the grid, if nobody says how fine it is.
+/// Share of the runs for the grid, if its fineness is not given.
 const GRID_SHARE: f64 = 2.0 / 3.0;
 
 /// The most values of a parameter on a grid that nobody asked for.
@@ -68,12 +69,13 @@ fn runs() -> u32 {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkedFile {
-    /// What it is called.
+    /// Its name.
     pub label: String,
     /// A preset of the scheme that has it.
     #[serde(default)]
     pub preset: Option<String>,
-    /// The values: parameter = value. Parameters that neither this nor the preset names are as in `[congestion]`.
+    /// The values: parameter = value. Parameters that neither this nor the preset names are as in
+    /// `[congestion]`.
     #[serde(default)]
     pub set: Option<Elsewhere>,
 }
@@ -82,9 +84,9 @@ pub struct MarkedFile {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceFile {
-    /// What it is called.
+    /// Its name.
     pub label: String,
-    /// What is different there: keys of the experiment, in quotes.
+    /// Values that differ there: keys of the experiment, in quotes.
     pub set: Elsewhere,
 }
 
@@ -113,7 +115,7 @@ pub struct Tune {
     seeds: Option<Vec<u64>>,
     /// Places of the two parameters of the map; None with one parameter only.
     map: Option<[usize; 2]>,
-    /// What is different in each reference.
+    /// Values that differ in each reference.
     reference_sets: Vec<Given>,
     criteria: Vec<Given>,
     /// The experiment with all defaults, and as text.
@@ -127,7 +129,8 @@ impl Tune {
         Search::new(&self.parameters, self.grid.clone(), self.settings())
     }
 
-    /// Runs of each setting: one for each seed, and those of jobs alone that slowdowns are measured against.
+    /// Runs of each setting: one for each seed, and those of jobs alone that slowdowns are measured
+    /// against.
     pub fn runs_of_each(&self) -> usize {
         self.seeds.as_ref().map_or(1, Vec::len) * (1 + self.alone)
     }

@@ -9,7 +9,7 @@ use weir_input::schema::named;
 use weir_input::{ConfigError, Duration, Size, TimeSpan};
 use weir_model::{Invalid, Time};
 
-/// What values are of, and so how they are written.
+/// Quantity of values, which decides how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Numbers.
@@ -27,7 +27,7 @@ pub enum Kind {
 pub struct Parameter {
     /// Its key in the scheme's section.
     pub key: String,
-    /// What its values are of.
+    /// Quantity of its values.
     pub kind: Kind,
     /// The least value, in ps or flits where it is a time or an amount of data.
     pub from: f64,
@@ -65,7 +65,7 @@ enum Bound {
     Text(String),
 }
 
-/// What a scheme says of one of its parameters.
+/// Declaration of a parameter by its scheme.
 pub struct Declared<'a> {
     /// Its range.
     pub range: Option<&'a Range<String>>,
@@ -74,7 +74,7 @@ pub struct Declared<'a> {
 }
 
 impl Kind {
-    /// Of the values of a parameter; None if they are no numbers.
+    /// Quantity of the values of a parameter; None if they are no numbers.
     pub fn of(schema: &Json) -> Option<Kind> {
         match named(schema) {
             Some("TimeSpan" | "Duration") => return Some(Kind::Time),
@@ -124,7 +124,8 @@ impl Parameter {
         })
     }
 
-    /// As a job file says: a name, or a table with its own range. `declared` finds what the scheme says of a key.
+    /// As a job file says: a name, or a table with its own range. `declared` finds what the scheme
+    /// says of a key.
     pub fn read<'a>(
         given: &Given,
         about: &About,
@@ -262,7 +263,7 @@ impl Parameter {
 }
 
 impl Kind {
-    /// What somebody wrote, in ps or flits where it is a time or an amount of data.
+    /// Value that somebody wrote, in ps or flits if it is a time or an amount of data.
     fn value(self, at: &Given, bound: &Bound, about: &About) -> Result<f64, ConfigError> {
         let no = |error: String| at.wrong(error, "");
         match (self, bound) {

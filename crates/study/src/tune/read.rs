@@ -23,7 +23,7 @@ use weir_model::Invalid;
 use weir_simulation::Plan;
 use weir_simulation::config::{Catalog, Document, DriveConfig, Experiment};
 
-/// What a mark is called that has the values of the file.
+/// Name of the mark with the values of the file.
 const AS_GIVEN: &str = "as given";
 
 impl Tune {
@@ -145,7 +145,8 @@ fn take_reduced(
     Ok(Some(given))
 }
 
-/// How many jobs have to run alone for each run of all, because their slowdown is a criterion.
+/// Number of jobs that have to run alone for each run of all, because their slowdown is a
+/// criterion.
 fn jobs_alone(criteria: &[Given], experiment: &Experiment) -> usize {
     let enabled = experiment.workloads.iter().filter(|one| one.enabled);
     let jobs: Vec<String> = enabled.map(|one| one.name.clone()).collect();
@@ -167,7 +168,7 @@ fn jobs_alone(criteria: &[Given], experiment: &Experiment) -> usize {
     }
 }
 
-/// What workloads are for: applications to end soon, traffic to arrive.
+/// Default criteria by workload: an early end of applications, arrival of traffic.
 fn usual_criteria(experiment: &Experiment) -> Result<Vec<Given>, ConfigError> {
     let enabled = experiment.workloads.iter().filter(|one| one.enabled);
     let one = |workload: &weir_simulation::config::WorkloadConfig| {
@@ -219,7 +220,7 @@ impl Ranges {
         })
     }
 
-    /// What the scheme says of a key; `at` is where that is named.
+    /// Declaration of a key by the scheme; `at` is where that is named.
     fn declared(&self, at: &Given, key: &str) -> Result<Declared<'_>, ConfigError> {
         let properties = self.schema["properties"].as_object();
         let schema = properties.and_then(|all| all.get(key));
@@ -239,7 +240,7 @@ impl Ranges {
         Ok(Declared { range, schema })
     }
 
-    /// The parameters that are searched, and those that could be as well.
+    /// The parameters that are searched, and the names of others that could be.
     fn parameters(
         &self,
         given: &Given,
@@ -263,7 +264,8 @@ impl Ranges {
         Ok((all, Vec::new()))
     }
 
-    /// As many as there is room for with three values each, one at least.
+    /// The first parameters: the largest number that there is room for with three values each, one
+    /// at least.
     fn first_parameters(&self, given: &Given, room: usize) -> (Vec<Parameter>, Vec<String>) {
         let declared = self.ranges.iter().filter_map(|(key, _)| {
             let declared = self.declared(given, key).ok()?;

@@ -1,4 +1,5 @@
-//! Which settings are run next: a grid over all ranges, then the neighbours of the best, ever closer.
+//! Which settings are run next: a grid over all ranges, then the neighbours of the best, ever
+//! closer.
 
 use super::parameter::Parameter;
 
@@ -8,24 +9,25 @@ pub type Setting = Vec<f64>;
 /// The steps of the grid are halved so often at most.
 const HALVINGS: u32 = 4;
 
-/// A search over parameters. The same scores always lead to the same settings, so that it can be taken up again.
+/// A search over parameters. The same scores always lead to the same settings, so that it can be
+/// taken up again.
 #[derive(Clone, Debug)]
 pub struct Search {
     parameters: Vec<Parameter>,
     /// Values of each parameter on the grid.
     grid: Vec<u32>,
-    /// What was asked for so far.
+    /// Settings asked for so far.
     known: Vec<Setting>,
-    /// Settings that may be asked for, those that are known included.
+    /// Settings that may be asked for, known ones included.
     budget: usize,
     /// The setting whose neighbours were asked for last.
     centre: Option<Setting>,
-    /// How often the steps were halved.
+    /// Number of times that the steps were halved.
     halvings: u32,
 }
 
 impl Search {
-    /// Of ranges with so many values of each on the grid.
+    /// A search over ranges with these numbers of values on the grid.
     pub fn new(parameters: &[Parameter], grid: Vec<u32>, budget: usize) -> Search {
         Search {
             parameters: parameters.to_vec(),
@@ -42,7 +44,8 @@ impl Search {
         &self.known
     }
 
-    /// The first settings: those that are to be compared with, and the grid. `wanted` says which can be run.
+    /// Asks for the first settings: the settings to be compared with, and the grid. `wanted` says
+    /// which can be run.
     pub fn first(&mut self, others: &[Setting], wanted: &dyn Fn(&Setting) -> bool) {
         let mut all = vec![Vec::new()];
         for (parameter, &count) in self.parameters.iter().zip(&self.grid) {
@@ -61,7 +64,8 @@ impl Search {
         self.add(others.iter().chain(&all).cloned(), wanted);
     }
 
-    /// The next settings, which have become known; false if there are none. `scores` are those of the known ones.
+    /// The next settings, which have become known; false if there are none. `scores` are those of
+    /// the known ones.
     pub fn next(&mut self, scores: &[Option<f64>], wanted: &dyn Fn(&Setting) -> bool) -> bool {
         let Some(best) = best(scores) else {
             return false;
@@ -98,7 +102,7 @@ impl Search {
         all
     }
 
-    /// Adds those that are new, as far as the budget goes; whether there were any.
+    /// Adds the settings that are new, as far as the budget allows. Returns true if there were any.
     fn add(
         &mut self,
         settings: impl Iterator<Item = Setting>,
@@ -128,8 +132,8 @@ pub fn best(scores: &[Option<f64>]) -> Option<usize> {
     best.map(|(index, _)| index)
 }
 
-/// The values of each parameter on a grid that so many settings have room for, at least 2 and at most `most`; those that say
-/// their own number keep it. None if there is no room.
+/// Number of values of each parameter on the largest grid of at most `room` settings, at least 2
+/// and at most `most`. Parameters with a given number keep it. None if there is no room.
 pub fn grid_for(parameters: &[Parameter], room: usize, most: u32) -> Option<Vec<u32>> {
     let with = |count: u32| -> Vec<u32> {
         let own = parameters

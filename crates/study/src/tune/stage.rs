@@ -205,7 +205,8 @@ impl Tune {
             )
     }
 
-    /// The score of each setting, the mean of its seeds, and the values of its criteria. None where nothing was measured.
+    /// The score of each setting, the mean of its seeds, and the values of its criteria. None where
+    /// nothing was measured.
     pub fn outcomes(&self, settings: &[Setting], study: &Study, table: &Table) -> Vec<Outcome> {
         let column = |name: &str| table.metrics.iter().position(|own| own.name() == name);
         let score = column(SCORE);
@@ -254,7 +255,7 @@ fn same(a: &str, b: &str) -> bool {
     a == b || a.parse::<f64>().is_ok_and(|a| b.parse() == Ok(a))
 }
 
-/// What came of a setting.
+/// Outcome of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The mean score of its seeds; None if one of them has none.

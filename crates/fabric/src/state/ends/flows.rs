@@ -7,7 +7,7 @@ use crate::state::{InIndex, OutIndex};
 use weir_model::{EndpointId, FlowStep, Origin, PortId};
 use weir_network::routing::Hop;
 
-/// How far a flow is, at its source.
+/// Stage of a flow at its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Its way is set up.
@@ -26,7 +26,7 @@ pub struct Flow {
     pub stage: Stage,
     /// True if a probe is under way.
     pub probing: bool,
-    /// What its packets have in common.
+    /// The common part of its packets.
     pub origin: Origin,
 }
 
@@ -43,14 +43,14 @@ pub struct Flows {
     kept: Vec<u32>,
     /// By output: flows that go by it.
     passing: Vec<u32>,
-    /// At most so many are kept by an input.
+    /// Most circuits that an input keeps.
     cache: u32,
-    /// How often one was kept, and how often there was no room.
+    /// Number of times a circuit was kept, and number of times there was no room.
     pub counts: [u64; 2],
 }
 
 impl Flows {
-    /// None, in a domain of so many ports; `cache` is that of the routing if it keeps circuits.
+    /// No flows, in a domain of `ports` ports; `cache` is that of the routing if it keeps circuits.
     pub fn new(ports: usize, cache: Option<u32>) -> Flows {
         let ports = if cache.is_some() { ports } else { 0 };
         Flows {

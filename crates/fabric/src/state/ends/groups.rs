@@ -11,7 +11,8 @@ pub(super) const MOST: usize = 64;
 /// The groups of a domain.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Groups {
-    /// By group, bit by queue of a traffic class: which may be joined. That of [`UNKNOWN`] has all bits.
+    /// By group, bit by queue of a traffic class: which may be joined. That of [`UNKNOWN`] has all
+    /// bits.
     queues: Vec<u64>,
     /// Queue pairs in the rings of NICs, by NIC and then by group; empty as long as there is none.
     members: Vec<u32>,
@@ -48,8 +49,8 @@ impl Groups {
         self.members[nic as usize * MOST + usize::from(group)] -= 1;
     }
 
-    /// Bit by group of which members may join one of the open queues; and whether a NIC has members of one of them, if `unknown`
-    /// of its queue pairs are in none.
+    /// Bit by group of which members may join one of the open queues; and whether a NIC has members
+    /// of one of them, if `unknown` of its queue pairs are in none.
     pub fn open(&self, nic: u32, unknown: u32, open: u64) -> (u64, bool) {
         let mut groups = u64::from(open != 0);
         let mut any = open != 0 && unknown > 0;

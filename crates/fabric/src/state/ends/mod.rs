@@ -38,7 +38,7 @@ pub(crate) struct Ends {
     pub sources: Slots<Source>,
     /// Flows whose ways are set up.
     pub flows: Flows,
-    /// What NICs have sent at the rates of flows.
+    /// Last packets that NICs have sent at the rates of flows.
     pub shaper: Shaper,
 }
 

@@ -79,7 +79,7 @@ impl ControlLists {
         self.waiting
     }
 
-    /// The first packets of all lists, [`weir_model::NO_PACKET`] of those that are empty.
+    /// The first packets of all lists, [`weir_model::NO_PACKET`] for an empty list.
     pub fn heads(&self) -> impl Iterator<Item = PacketIndex> + use<> {
         self.lists.map(|list| list.head).into_iter()
     }

@@ -7,7 +7,8 @@ use crate::state::ends::pair_ring::PairRing;
 use crate::state::ends::send_queues::SendQueues;
 
 impl SendQueues {
-    /// Puts a queue pair that is in the ring and of which that is not known into the group that may join these queues.
+    /// Puts a queue pair that is in the ring and of which that is not known into the group that may
+    /// join these queues.
     pub fn join_group(&mut self, nic: u32, state: &mut PairRing, at: u32, queues: u64) {
         let group = self.groups.find(queues);
         if group != UNKNOWN {
@@ -17,7 +18,8 @@ impl SendQueues {
         }
     }
 
-    /// A queue pair is in no group any more: its next packet may join other queues than the one before.
+    /// A queue pair is in no group any more: its next packet may join other queues than the one
+    /// before.
     pub fn leave_group(&mut self, nic: u32, state: &mut PairRing, at: u32) {
         let group = self.pairs[at as usize].group;
         if group != UNKNOWN {
@@ -149,7 +151,8 @@ mod tests {
         assert!(between(3, 3).is_some(), "a single one");
     }
 
-    /// All queue pairs of some groups from the one whose turn it is on, by passing one after the other.
+    /// All queue pairs of some groups from the one whose turn it is on, by passing one after the
+    /// other.
     fn walked(queues: &SendQueues, ring: &PairRing, groups: u64) -> Vec<u32> {
         let mut found = Vec::new();
         let mut at = ring.turn;

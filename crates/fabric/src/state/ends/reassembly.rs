@@ -11,13 +11,13 @@ type Key = (EndpointId, u32, EndpointId);
 /// Messages of which some packets are there and others are not.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Reassembly {
-    /// Payload that is there, bits.
+    /// Payload that has arrived, bits.
     got: FxHashMap<Key, u64>,
 }
 
 impl Reassembly {
-    /// Adds a packet. True when it is the last of its message; they may overtake each other. A message of one packet
-    /// leaves no trace.
+    /// Adds a packet. True when it is the last of its message; they may overtake each other. A
+    /// message of one packet leaves no trace.
     #[inline]
     pub fn add(&mut self, origin: &Origin, source: EndpointId, destination: EndpointId) -> bool {
         let payload = u64::from(origin.payload_bits);

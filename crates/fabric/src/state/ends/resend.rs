@@ -9,7 +9,7 @@ use weir_model::{EndpointId, NEVER, Origin, Time};
 /// A packet to be sent again.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Resend {
-    /// Where to.
+    /// The destination.
     pub to: EndpointId,
     /// Which packet.
     pub origin: Origin,
@@ -18,7 +18,7 @@ pub struct Resend {
 /// Bytes of a packet that waits for its time.
 pub const TIMED_PACKET: usize = size_of::<Timed>();
 
-/// A packet with its time. Of equal times the one that was given first comes first.
+/// A packet with its time. Among equal times the packet given first comes first.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Timed {
     at: Time,
@@ -52,7 +52,7 @@ impl Ord for Timed {
     }
 }
 
-/// What one NIC has to send again.
+/// Packets that one NIC has to send again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Resends {
     /// Without loss, at its time.
@@ -75,7 +75,7 @@ impl Resends {
         self.lossy.push_back(what);
     }
 
-    /// When the first timed packet is to go; [`NEVER`] if there is none.
+    /// Time when the first timed packet is to be sent; [`NEVER`] if there is none.
     pub fn due(&self) -> Time {
         self.timed.peek().map_or(NEVER, |Reverse(first)| first.at)
     }
@@ -96,7 +96,7 @@ impl Resends {
         }
     }
 
-    /// When there is something to send next, at `now` or later; [`NEVER`] if there is nothing.
+    /// Time when the next packet is to be sent, at `now` or later; [`NEVER`] if there is none.
     pub fn next(&self, now: Time) -> Time {
         match self.lossy.is_empty() {
             true => self.due().max(now),

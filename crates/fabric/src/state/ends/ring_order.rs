@@ -1,5 +1,6 @@
-//! Where queue pairs stand in the ring of their NIC, by group: a NIC that is full has thousands, most of which have no credits, and looks
-//! here for the next one that may have some in place of passing all those before it.
+//! Places of queue pairs in the ring of their NIC, by group.
+//! A full NIC has thousands of queue pairs, most of which have no credits. This index finds the
+//! next one that may have some, instead of passing all those before it.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,10 +8,12 @@ use std::collections::BTreeMap;
 use crate::state::ends::groups::MOST;
 use crate::state::ends::pair_ring::PairRing;
 
-/// A NIC that has once passed more queue pairs than this knows their places from then on; to pass fewer takes less time.
+/// A NIC that has once passed more queue pairs than this knows their places from then on; to pass
+/// fewer takes less time.
 pub const FAR: u32 = 256;
 
-/// Places in rings. A place is a number that grows along the ring from any queue pair to the next, and begins again after its end.
+/// Places in rings. A place is a number that grows along the ring from any queue pair to the next,
+/// and begins again after its end.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct RingOrder {
     /// (NIC, group) → place → queue pair.
@@ -44,8 +47,8 @@ impl RingOrder {
         debug_assert!(left.is_some(), "queue pairs are where they entered");
     }
 
-    /// The next queue pair of a NIC that is of one of the groups (bit by group): the first at least `least` places behind `from`, along the ring,
-    /// and how far behind.
+    /// The next queue pair of a NIC that is of one of the groups (bit by group): the first at least
+    /// `least` places behind `from`, along the ring, and how far behind.
     pub fn next(&self, nic: u32, groups: u64, from: u64, least: u64) -> Option<(u64, u32)> {
         let mut rest = groups;
         let mut best: Option<(u64, u32)> = None;
@@ -90,8 +93,8 @@ impl RingOrder {
 /// Bytes of a place: its number and queue pair, in nodes that are two thirds full.
 pub const PLACE: usize = 18;
 
-/// A place between two along the ring, nearer the first, if there is one. Queue pairs come in one after the other before the same one: each takes
-/// a small part of the room that is left.
+/// A place between two along the ring, nearer the first, if there is one. Queue pairs come in one
+/// after the other before the same one: each takes a small part of the room that is left.
 pub fn between(before: u64, after: u64) -> Option<u64> {
     // From a queue pair to itself it is all numbers.
     let room = match after.wrapping_sub(before) {
@@ -104,14 +107,14 @@ pub fn between(before: u64, after: u64) -> Option<u64> {
     }
 }
 
-/// How far a search through a ring is, from the queue pair whose turn it is on.
+/// Position of a search through a ring that starts at the queue pair whose turn it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     /// The queue pair that it is at.
     pub at: u32,
-    /// How many are left, where it goes from one to the next.
+    /// Number of queue pairs left, if the search goes from one to the next.
     pub left: u32,
-    /// How many places behind the beginning it goes on, where places are known.
+    /// Number of places behind the beginning where the search continues, if places are known.
     pub least: Option<u64>,
 }
 

@@ -18,13 +18,13 @@ pub const PARKED_PAIR: usize = INDEXED;
 /// A place in one of the tables of queue pairs.
 const INDEXED: usize = 24;
 
-/// Up to so many queue pairs of a NIC are searched one by one; it takes less than an index does.
+/// Most queue pairs of a NIC that are searched one by one, which takes less time than an index.
 const SEARCHED: u32 = 8;
 
 /// A send queue of one job for one destination. Exists from its first message until it is empty.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct QueuePair {
-    /// Where its messages go.
+    /// Destination of its messages.
     pub destination: EndpointId,
     /// The job of its messages; 0 where all jobs share queue pairs.
     job: u16,
@@ -52,17 +52,17 @@ struct Parked {
 /// A message that is being sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Message {
-    /// When it was generated, ps.
+    /// Time when it was generated, ps.
     pub generated: Time,
     /// Its length.
     pub bits: u64,
-    /// What is not sent.
+    /// The part that is not sent.
     pub left: u64,
     /// Its number at its source.
     pub number: u32,
     /// Which workload it belongs to.
     pub job: u16,
-    /// What tasks of an application know it by.
+    /// Identifier by which tasks of an application know it.
     pub stamp: Stamp,
     next: u32,
 }
@@ -81,7 +81,7 @@ impl Message {
         }
     }
 
-    /// What its packets have in common, as the origin of the first one, without payload yet.
+    /// The common part of its packets: the origin of the first one, without payload yet.
     #[inline]
     pub fn origin(&self, source: EndpointId) -> Origin {
         let (generated, bits) = (self.generated, self.bits);
@@ -93,7 +93,8 @@ impl Message {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SendQueues {
     order: NicOrder,
-    /// True if all jobs of a NIC share its queue pairs: where flows are managed, which are by destination.
+    /// True if all jobs of a NIC share its queue pairs: where flows are managed, which are by
+    /// destination.
     shared: bool,
     pub(super) pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
@@ -152,7 +153,7 @@ impl SendQueues {
         self.order != NicOrder::Fifo
     }
 
-    /// How many queue pairs of a NIC may send, from the one whose turn it is on.
+    /// Number of queue pairs of a NIC that may send, from the one whose turn it is.
     #[inline]
     pub fn candidates(&self, state: &PairRing) -> u32 {
         match self.order {
@@ -167,8 +168,8 @@ impl SendQueues {
         if self.shared { 0 } else { job }
     }
 
-    /// Adds a message to the queue pair of a NIC, its job and a destination, or with one of its own after all others. Gives the queue
-    /// pair if the message is its first.
+    /// Adds a message to the queue pair of a NIC, its job and a destination, or with a separate
+    /// queue pair behind all others. Returns the queue pair if the message is its first.
     pub fn add(
         &mut self,
         nic: u32,
@@ -264,7 +265,8 @@ impl SendQueues {
         self.pairs[pair.next as usize].before = pair.before;
     }
 
-    /// The queue pair of a job for a destination, if there is one: by search among a few, through the index among many.
+    /// The queue pair of a job for a destination, if there is one: by search among a few, through
+    /// the index among many.
     pub fn find_pair(
         &self,
         nic: u32,
@@ -341,8 +343,9 @@ impl SendQueues {
         &self.messages[at as usize]
     }
 
-    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after it, where messages do not go one
-    /// after the other. Gives the queue pair if another message is its first now.
+    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after
+    /// it, where messages do not go one after the other. Gives the queue pair if another message is
+    /// its first now.
     pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
         let pair = self.pairs[at as usize];
         if self.order != NicOrder::Fifo {
@@ -364,8 +367,9 @@ impl SendQueues {
         None
     }
 
-    /// Takes the rest of a message, of `parts(message)`, out of its queue pair's turns, if it is the first there: it is sent by
-    /// other ways, and the queue pair waits until it is ([`SendQueues::sent_withdrawn`]).
+    /// Takes the rest of a message, of `parts(message)`, out of its queue pair's turns, if it is
+    /// the first there: it is sent by other ways, and the queue pair waits until it is
+    /// ([`SendQueues::sent_withdrawn`]).
     pub fn withdraw(
         &mut self,
         nic: u32,
@@ -402,8 +406,8 @@ impl SendQueues {
         parts
     }
 
-    /// A part of a message is sent out of its queue pair's turn. With the last of those that were withdrawn the queue pair goes on;
-    /// given if another message is its first now.
+    /// Notes that a part of a message is sent out of its queue pair's turn. The queue pair
+    /// continues after the last withdrawn part. It is returned if another message is its first now.
     pub fn sent_withdrawn(
         &mut self,
         nic: u32,
@@ -431,8 +435,8 @@ impl SendQueues {
         Some(pair)
     }
 
-    /// Forgets the first message of a queue pair, and the pair if that was its last, which no ring may know then. True if there is
-    /// another.
+    /// Forgets the first message of a queue pair, and the pair if that was its last, which no ring
+    /// may know then. True if there is another.
     fn finish_first(&mut self, at: u32) -> bool {
         let first = self.pairs[at as usize].first;
         let next = self.messages[first as usize].next;

@@ -8,13 +8,13 @@ use weir_model::{EndpointId, LATEST, Time};
 /// The last packet that was sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Last {
-    /// When its head left.
+    /// Time when its head left.
     time: Time,
     flits: u16,
 }
 
 impl Last {
-    /// When the next packet may leave at a rate.
+    /// Time when the next packet may leave at a rate.
     pub fn next(self, flits_per_ps: f64) -> Time {
         let delay = (f64::from(self.flits) / flits_per_ps).round();
         // A cast from a float stops at the ends of the type.
@@ -22,14 +22,14 @@ impl Last {
     }
 }
 
-/// What the NICs of a domain have sent.
+/// Last packets that the NICs of a domain have sent.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Shaper {
     /// By NIC.
     nics: FxHashMap<u32, Last>,
     /// By NIC and destination.
     flows: FxHashMap<(u32, EndpointId), Last>,
-    /// Flows that may be forgotten are looked for when there are so many.
+    /// Number of flows from which those that may be forgotten are looked for.
     most: usize,
 }
 
@@ -41,12 +41,12 @@ impl Shaper {
         self.flows.insert((nic, to), last);
     }
 
-    /// What a NIC has sent last.
+    /// Last packet that a NIC has sent.
     pub fn of_nic(&self, nic: u32) -> Option<&Last> {
         self.nics.get(&nic)
     }
 
-    /// What a NIC has sent last to a destination.
+    /// Last packet that a NIC has sent to a destination.
     pub fn of_flow(&self, nic: u32, to: EndpointId) -> Option<&Last> {
         self.flows.get(&(nic, to))
     }

@@ -17,7 +17,7 @@ pub struct Source {
     /// The workload.
     pub job: u16,
     pub rng: Rng,
-    /// When the next message is generated.
+    /// Time when the next message is generated.
     pub clock: Clock,
 }
 
@@ -27,8 +27,8 @@ impl Source {
         (self.nic, self.job) == (other.nic, other.job)
     }
 
-    /// A source, its first message not generated; None if the workload is no open-loop traffic. Its random numbers depend
-    /// on the seed, the workload and the endpoint only.
+    /// A source, its first message not generated; None if the workload is no open-loop traffic. Its
+    /// random numbers depend on the seed, the workload and the endpoint only.
     pub fn new(
         traffic: &Traffic,
         job: u16,

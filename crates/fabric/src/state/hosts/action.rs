@@ -4,7 +4,7 @@ use crate::state::records::task_log::{TaskEvent, word};
 use serde::{Deserialize, Serialize};
 use weir_model::Time;
 use weir_workload::tasks::{Envelope, Peer, Wire};
-/// What happens to a task at some time.
+/// An event of a task at some time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Action {
     Start,

@@ -13,7 +13,7 @@ use weir_model::Time;
 use weir_model::codec::CodecError;
 use weir_workload::tasks::Task;
 
-/// How far the tasks of one job are in one domain.
+/// Progress of the tasks of one job in one domain.
 #[derive(
     Clone,
     Copy,
@@ -32,7 +32,8 @@ pub struct JobState {
     pub sent: u64,
     /// Messages that have come whole.
     pub received: u64,
-    /// Times that tasks wait for, and messages that are not wholly acknowledged where routers may drop packets.
+    /// Times that tasks wait for, and messages that are not wholly acknowledged where routers may
+    /// drop packets.
     pub pending: u64,
     /// Tasks that are not done.
     pub unfinished: u64,
@@ -41,7 +42,7 @@ pub struct JobState {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Due {
     pub time: Time,
-    /// Of two things at the same time the one that was asked for first comes first.
+    /// Order among simultaneous events: the one that was asked for first comes first.
     pub order: u64,
     pub action: Action,
 }
@@ -63,7 +64,7 @@ pub struct Hosts {
     pub jobs: Vec<JobState>,
     /// Tasks that are not done, of jobs that are not in the background.
     pub unfinished: u64,
-    /// When the last task was done.
+    /// Time when the last task was done.
     pub last_done: Time,
     pub next_order: u64,
     /// Empty but while a task is called.

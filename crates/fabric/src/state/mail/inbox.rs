@@ -1,6 +1,6 @@
-//! Packets on the wires from other domains. They stay in the mail that they came in until they arrive.
-//! So a domain reads them in one go, in the order in which they were written, and its pool holds only
-//! packets of its routers.
+//! Packets on the wires from other domains.
+//! They stay in the mail that they came in until they arrive. So a domain reads them sequentially,
+//! in the order in which they were written, and its pool holds only packets of its routers.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -9,20 +9,22 @@ use crate::state::InIndex;
 use crate::state::mail::post::{PacketMail, SHORT};
 use weir_slots::prefetch;
 
-/// The packets that are on their way from a neighbouring domain, in order of arrival, if they all come by one wire.
+/// The packets that are on their way from a neighbouring domain, in order of arrival, if they all
+/// come by one wire.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Inbox {
-    /// The input at the end of that wire. None: there are several, and packets go to the pool at once. (Mail would have to
-    /// be sorted, which takes longer.)
+    /// The input at the end of that wire. None: there are several, and packets go to the pool at
+    /// once. (Mail would have to be sorted, which takes longer.)
     pub entrance: Option<InIndex>,
     /// Mail, none of it empty.
     letters: VecDeque<Vec<PacketMail>>,
-    /// How many packets of the first letter have arrived.
+    /// Number of packets of the first letter that have arrived.
     read: usize,
 }
 
-/// How far ahead of the packet that arrives mail is fetched into the cache: no cache holds all mail of a window, and
-/// the hardware does not follow as many letters at once as a domain has neighbours.
+/// Packets ahead of the arriving one for which mail is fetched into the cache. No cache holds all
+/// mail of a window, and the hardware does not follow as many streams at once as a domain has
+/// neighbours.
 const AHEAD: usize = 2;
 
 /// Letters that have been read: their memory is used again.
@@ -43,7 +45,8 @@ impl Inbox {
         self.letters.front()?.get(self.read)
     }
 
-    /// Takes the packet that arrives next, and gives what `take` makes of it, which so need not be copied twice.
+    /// Takes the packet that arrives next, and gives what `take` makes of it, which so need not be
+    /// copied twice.
     #[inline(always)]
     pub fn pop<R>(&mut self, paper: &mut Paper, take: impl FnOnce(&PacketMail) -> R) -> Option<R> {
         let letter = self.letters.front()?;

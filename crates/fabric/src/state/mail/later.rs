@@ -14,7 +14,7 @@ pub struct Later {
     timers: BinaryHeap<Reverse<(Time, u32, u64)>>,
     /// Time, NIC, order of asking.
     controls: BinaryHeap<Reverse<(Time, u32, u64)>>,
-    /// What is to be sent, by that order.
+    /// Control packets to be sent, by that order.
     packets: rustc_hash::FxHashMap<u64, Control>,
     next: u64,
 }

@@ -16,9 +16,9 @@ use weir_slots::Slots;
 /// Mail that has come and takes effect later.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Mail {
-    /// What the scheme does at a later time: timers at NICs, control packets.
+    /// Later actions of the scheme: timers at NICs, control packets.
     pub later: Later,
-    /// What the scheme says out of band.
+    /// Out-of-band signals of the scheme.
     pub signals: Signals,
     /// By neighbour.
     pub inboxes: Slots<Inbox>,

@@ -28,7 +28,7 @@ pub struct CreditMail {
     pub queue: u16,
 }
 
-/// What one domain sends to another in one window.
+/// Mail from one domain to another in one window.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Post {
@@ -60,7 +60,7 @@ impl Default for Post {
 /// Packets for which a letter has room at least.
 pub const SHORT: usize = 16;
 
-/// How far ahead of the packet that is written memory is fetched into the cache.
+/// Packets ahead of the one being written for which memory is fetched into the cache.
 const AHEAD: usize = 1;
 
 impl Post {
@@ -81,8 +81,9 @@ impl Post {
         }
     }
 
-    /// Makes room for more packets. Letters go round and keep what they have grown to; where links between domains are long, most of
-    /// what is under way is in them. So they grow by little, and a new one is as long at once as those before it have become.
+    /// Makes room for more packets. Letters are reused and keep their capacity; if links between
+    /// domains are long, most packets under way are in letters. So they grow by little, and a new
+    /// one starts at the length that those before it have reached.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -114,7 +115,8 @@ impl Mail for Post {
         self.earliest == NEVER
     }
 
-    /// Credits alone make nothing happen before a packet asks for them, but a port may be waiting for one.
+    /// Credits alone make nothing happen before a packet asks for them, but a port may be waiting
+    /// for one.
     fn earliest(&self) -> Time {
         self.earliest
     }
@@ -160,7 +162,7 @@ impl Mail for Post {
     }
 }
 
-/// The first so many things of a message, and the rest of it.
+/// The first `count` items of a message, and the rest of it.
 fn list<T: Pod>(bytes: &[u8], count: u64) -> Option<(Vec<T>, &[u8])> {
     let length = usize::try_from(count).ok()?.checked_mul(size_of::<T>())?;
     let (list, rest) = bytes.split_at_checked(length)?;

@@ -9,7 +9,7 @@ use weir_model::{Signal, Time};
 /// The signals of a domain.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Signals {
-    /// For this domain's endpoints, those that have not taken effect.
+    /// Signals for this domain's endpoints that have not taken effect.
     due: BinaryHeap<Reverse<Signal>>,
     /// Neighbours for whom there is mail that may be due before the end of the window.
     pub urgent: Vec<u32>,

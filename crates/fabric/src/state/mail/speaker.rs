@@ -2,7 +2,7 @@
 
 use crate::state::OutIndex;
 
-/// Who says something.
+/// The sender of a signal.
 #[derive(Clone, Copy)]
 pub(crate) enum Speaker {
     Port(OutIndex),

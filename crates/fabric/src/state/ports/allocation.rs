@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 use crate::state::InIndex;
 use weir_model::Time;
 
-/// From when on virtual channels can take another packet. Those that have carried none are not in it.
+/// Times from which virtual channels can take another packet. Channels that have carried none are
+/// not included.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Allocation {
     /// Queues of inputs without virtual output queues: when the next packet may cross, ps.
     pub inputs: FxHashMap<(InIndex, u16), Time>,
     /// Channels of outputs: when a packet may cross to them, ps.
     pub outputs: Vec<Time>,
-    /// The same of ports to endpoints, which have as many channels as links from NICs: by channel, then the times of those, of which a packet takes
-    /// any.
+    /// The same of ports to endpoints, which have as many channels as links from NICs: by channel,
+    /// then the times of those, of which a packet takes any.
     pub ends: FxHashMap<usize, Box<[Time]>>,
 }
 

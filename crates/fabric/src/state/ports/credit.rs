@@ -14,9 +14,10 @@ struct Coming {
 
 /// The credits of one buffer at the far end of a link.
 ///
-/// Those that are on their way back stand in a ring with their times, which the port looks at when it needs more than it
-/// has, or the ring is full: a credit costs no event of its own, and is mostly taken up together with many others. A ring
-/// is one piece of memory that is written and read in order.
+/// Credits on their way back are kept in a ring with their times. The port reads the ring when it
+/// needs more credits than it has, or when the ring is full. So a credit costs no separate event,
+/// and is mostly collected together with many others. A ring is one piece of memory that is written
+/// and read in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Credit {
     /// Flits that may be sent, without what has come back since that was last looked at.
@@ -25,10 +26,10 @@ pub struct Credit {
     pub capacity: u32,
     /// The place of what comes first, before it is wrapped around.
     head: u32,
-    /// How many are coming.
+    /// Number of returning credits.
     count: u32,
-    /// When the last of those comes. Here too, so that what is written at the end of the ring need not wait until that is in the
-    /// cache.
+    /// Time when the last returning credit comes. Kept here as well, so that a write at the end of
+    /// the ring need not wait until that end is in the cache.
     last: Time,
     /// In order of time. Its length is a power of two, or 0 until the first credit comes.
     ring: Box<[Coming]>,
@@ -69,7 +70,7 @@ impl Credit {
         }
     }
 
-    /// True if so many flits may be sent.
+    /// True if `flits` flits may be sent.
     #[inline]
     pub fn has(&mut self, flits: u32, now: Time) -> bool {
         if self.available < flits {
@@ -90,17 +91,19 @@ impl Credit {
             self.count -= 1;
         }
         if self.count == 0 {
-            // Where few credits are under way at a time the same few places are used again, which stay in the cache.
+            // If few credits are under way at a time, the same few places are reused and stay in
+            // the cache.
             self.head = 0;
         }
     }
 
-    /// What is on its way, in order of time.
+    /// Credits on their way, in order of time.
     fn coming(&self) -> impl DoubleEndedIterator<Item = Coming> + '_ {
         (0..self.count).map(|nth| self.ring[self.place(nth)])
     }
 
-    /// When the first comes after `now`, as far as is known; [`NEVER`] if none is on its way.
+    /// Time when the first credit comes after `now`, as far as is known; [`NEVER`] if none is on
+    /// its way.
     pub fn next_after(&mut self, now: Time) -> Time {
         self.collect(now);
         match self.count {
@@ -109,7 +112,8 @@ impl Credit {
         }
     }
 
-    /// When enough is back for `flits`, as far as is known; [`NEVER`] if not enough is on its way.
+    /// Time when enough credits are back for `flits`, as far as is known; [`NEVER`] if not enough
+    /// are on their way.
     pub fn enough_at(&self, flits: u32) -> Time {
         let mut sum = self.available;
         for next in self.coming() {
@@ -144,7 +148,8 @@ impl Credit {
         self.count += 1;
     }
 
-    /// A credit that is not due after the last one: packets leave by different ways through the crossbar.
+    /// A credit that is not due after the last one: packets leave by different ways through the
+    /// crossbar.
     #[inline(never)]
     fn give_early(&mut self, new: Coming) {
         let later = self

@@ -1,5 +1,5 @@
-//! Queues of ports with more queues than a word has bits. Only queues that packets have used exist, so
-//! that a queue for every endpoint of the network costs no memory where it is not needed.
+//! Queues of ports with more queues than a word has bits. Only queues that packets have used exist,
+//! so that a queue for every endpoint of the network costs no memory where it is not needed.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -21,9 +21,9 @@ pub const CROWD: u32 = 1 << 31;
 /// The queues of one output that has many.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Crowd {
-    /// The channels of those that have been used.
+    /// The channels of queues that have been used.
     channels: FxHashMap<u16, u32>,
-    /// Those whose output queue is not empty, ascending.
+    /// Queues whose output queue is not empty, ascending.
     ready: Vec<u16>,
     /// By class: the credits of all its queues that are taken.
     lent: Box<[Lent]>,
@@ -35,12 +35,12 @@ pub struct Crowd {
     shared: bool,
 }
 
-/// Credits that are taken, of many queues together: for those who ask how full the port is.
+/// Credits in use by many queues together, to tell how full the port is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lent {
     /// Flits, without those below.
     flits: u64,
-    /// Those that have come back.
+    /// Credits that have come back.
     back: Credit,
 }
 
@@ -84,7 +84,8 @@ impl Lent {
 pub struct Crowds(Slots<Crowd>);
 
 impl Crowds {
-    /// Adds a port with `queues` of each class, and returns its [`crate::state::Output::channel_base`].
+    /// Adds a port with `queues` of each class, and returns its
+    /// [`crate::state::Output::channel_base`].
     pub fn add(&mut self, queues: u32, classes: u8, capacity: u32, shared: bool) -> u32 {
         self.0.push(Crowd {
             channels: FxHashMap::default(),
@@ -114,8 +115,8 @@ impl Crowds {
         self.of_mut(base).channel(queue, channels)
     }
 
-    /// True if crowds that were read from a file are those of the same ports as `fresh` ones, and name
-    /// only channels that exist.
+    /// True if crowds that were read from a file are those of the same ports as `fresh` ones, and
+    /// name only channels that exist.
     pub fn fit(&self, fresh: &Crowds, channels: usize) -> bool {
         let pairs = self.0.iter().zip(fresh.0.iter());
         self.0.len() == fresh.0.len()
@@ -140,7 +141,7 @@ impl Crowds {
         &mut self.of_mut(base).lent[usize::from(class)]
     }
 
-    /// When the first credit of any class comes after `now`, as far as is known.
+    /// Time when the first credit of any class comes after `now`, as far as is known.
     pub fn next_credit(&mut self, base: u32, now: Time) -> Time {
         let classes = self.of_mut(base).lent.iter_mut();
         let next = classes.map(|lent| lent.back.next_after(now)).min();
@@ -236,7 +237,7 @@ impl Crowd {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct HeadQueues {
     few: Slots<HeadQueue>,
-    /// Of crowds: by input and queue, from the first packet on.
+    /// Queues of crowds: by input and queue, from the first packet on.
     many: FxHashMap<(InIndex, u16), HeadQueue>,
 }
 

@@ -3,16 +3,17 @@
 use serde::{Deserialize, Serialize};
 use std::iter;
 
-/// What a routing keeps at the routers of a domain, in one piece.
+/// Routing state of all routers of a domain, in one piece.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     words: Vec<u64>,
-    /// Where the words of each router begin, and behind the last where they end; empty if there are none at all.
+    /// Offset of each router's words, and after the last the end of all; empty if there are none at
+    /// all.
     begins: Vec<usize>,
 }
 
 impl Memory {
-    /// So many words for each router, all 0.
+    /// Zeroed words: for each router the number in `counts`.
     pub fn new(counts: impl Iterator<Item = u32>) -> Memory {
         let mut end = 0;
         let ends = counts.map(|count| {

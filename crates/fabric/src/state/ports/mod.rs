@@ -21,7 +21,7 @@ use weir_slots::Slots;
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Ports {
     pub routers: Slots<Router>,
-    /// What the routing keeps at the routers.
+    /// Per-router routing state.
     pub memory: Memory,
     pub inputs: Slots<Input>,
     pub outputs: Slots<Output>,

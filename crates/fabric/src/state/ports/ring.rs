@@ -1,4 +1,5 @@
-//! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
+//! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's
+//! and its input's.
 
 use crate::state::pool::Fifo;
 pub use crate::state::{NO_REQUEST, RequestIndex, Ring};
@@ -127,7 +128,8 @@ impl Requests {
         self.slab[main as usize].0.others = other;
     }
 
-    /// Takes one of the others for the same packet as `main` out of their circle, which is to be removed then.
+    /// Takes one of the others for the same packet as `main` out of their circle, which is to be
+    /// removed then.
     pub fn part(&mut self, main: RequestIndex) -> Option<RequestIndex> {
         let other = self.get(main).others;
         if other == NO_REQUEST {

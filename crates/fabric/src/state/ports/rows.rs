@@ -1,5 +1,6 @@
-//! What one domain holds: ports, queues, credits, NICs. Flat arrays with indices instead of pointers, so that a
-//! domain stays small, in one piece and in the cache.
+//! State of one domain: ports, queues, credits, NICs.
+//! It is kept in flat arrays with indices instead of pointers, so that a domain stays small, in one
+//! piece and in the cache.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub type InIndex = u32;
 /// No output.
 pub const NO_OUTPUT: OutIndex = u32::MAX;
 
-/// Where the packets of an output go.
+/// Destination of the packets of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wire {
     /// An input port of this domain.
@@ -35,7 +36,7 @@ pub enum Wire {
     Unused,
 }
 
-/// Where the credits of an input go.
+/// Destination of the credits of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Upstream {
     /// To an output of this domain.
@@ -72,13 +73,13 @@ impl HeadQueue {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct Input {
-    /// When its side of the crossbar is free.
+    /// Time when its side of the crossbar is free.
     pub free_at: Time,
-    /// When it is to be looked at again; [`NEVER`] if no such event is due.
+    /// Time of the next wake-up event; [`NEVER`] if none is due.
     pub wake: Time,
     /// Packets on the wire to this port, in order of arrival, if they are in the pool.
     pub wire: Fifo,
-    /// Where credits go: the output that feeds this port.
+    /// Destination of its credits: the output that feeds this port.
     pub upstream: Upstream,
     /// Latency of a credit: the link's and the router's own.
     pub credit_latency: Time,
@@ -86,9 +87,11 @@ pub struct Input {
     pub crossbar: LinkRate,
     /// The router, as its place in the domain.
     pub router: u32,
-    /// First of its queues (without virtual output queues), see [`super::router::crowd::HeadQueues`].
+    /// First of its queues (without virtual output queues), see
+    /// [`super::router::crowd::HeadQueues`].
     pub queue_base: u32,
-    /// The output by which its ring goes on in which a place stays free; [`NO_OUTPUT`] if it is in none.
+    /// The output by which its ring goes on in which a place stays free; [`NO_OUTPUT`] if it is in
+    /// none.
     pub onward: OutIndex,
 }
 
@@ -103,7 +106,7 @@ impl Input {
     }
 }
 
-/// How the routers of one kind choose.
+/// Arbitration model of the routers of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// Among waiting queues.
@@ -112,7 +115,7 @@ pub struct Model {
     pub all_classes: bool,
 }
 
-/// How long things take at outputs of one kind, and how much they hold.
+/// Delays and capacities of outputs of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Rate of the link.
@@ -123,8 +126,8 @@ pub struct Timing {
     pub latency: Time,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
     pub round_trip: u64,
-    /// Head at an input to head at the output link of an idle router, ps. Here and below a NIC has what the router has that
-    /// it leads to.
+    /// Head at an input to head at the output link of an idle router, ps. Here and below a NIC has
+    /// what the router has that it leads to.
     pub crossing: Time,
     /// Flits of an output queue; None: the input queues feed the links.
     pub output_queue: Option<u32>,
@@ -134,15 +137,17 @@ pub struct Timing {
     pub model: u8,
     /// True if the router at the other end passes on whole packets only.
     pub stores: bool,
-    /// True if a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
+    /// True if a packet that finds the link free passes by the output queue
+    /// ([`super::Network::passes_queue`]).
     pub passes_queue: bool,
-    /// True if a packet needs a credit for the next input buffer to cross: to an output queue too, or there is none.
+    /// True if a packet needs a credit for the next input buffer to cross: to an output queue too,
+    /// or there is none.
     pub credit_to_cross: bool,
     /// True if it takes it when it crosses to an output queue, and none at the link.
     pub prepaid: bool,
     /// From the tail of a packet to the head of the next one on a virtual channel, ps.
     pub vc_allocation: Time,
-    /// What a packet that was behind another in its input queue needs before that, ps.
+    /// Time before that for a packet that was behind another in its input queue, ps.
     pub route_computation: Time,
 }
 
@@ -150,27 +155,29 @@ pub struct Timing {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Output {
-    /// When the link is free.
+    /// Time when the link is free.
     pub link_free: Time,
-    /// When the output's side of the crossbar is free.
+    /// Time when the output's side of the crossbar is free.
     pub free_at: Time,
-    /// When the link is to be looked at again; [`NEVER`] if no such event is due.
+    /// Time of the next wake-up event of the link; [`NEVER`] if none is due.
     pub link_wake: Time,
-    /// When the crossbar side is to be looked at again.
+    /// Time of the next wake-up event of the crossbar side.
     pub wake: Time,
-    /// Time up to which a stall is counted: a packet is ready and has no credit, and from this time on the link is free.
-    /// [`NEVER`] if no packet lacks credit.
+    /// Time up to which a stall is counted: a packet is ready and has no credit, and from this time
+    /// on the link is free. [`NEVER`] if no packet lacks credit.
     pub stalled_since: Time,
-    /// What it leads to.
+    /// The other end of its link.
     pub wire: Wire,
-    /// The first of its queues among the domain's channels; of a port with many, its [`super::router::crowd::Crowd`].
+    /// The first of its queues among the domain's channels; of a port with many, its
+    /// [`super::router::crowd::Crowd`].
     pub channel_base: u32,
-    /// Bit per queue whose output queue is not empty; of a crowd, bit per class that has such queues.
+    /// Bit per queue whose output queue is not empty; of a crowd, bit per class that has such
+    /// queues.
     pub ready: u64,
     /// Queues of one traffic class in the buffer behind the link; none if the port is not used.
     pub queues: u32,
-    /// Flits in input queues that are routed here: [`super::setup::network::MOST_BUFFERED`] at most, and those of packets that the
-    /// router sends itself.
+    /// Flits in input queues that are routed here: [`super::setup::network::MOST_BUFFERED`] at
+    /// most, and those of packets that the router sends itself.
     pub waiting: u32,
     /// Flits in output queues here: [`super::setup::network::MOST_QUEUED`] at most.
     pub queued: u32,
@@ -184,13 +191,13 @@ pub struct Output {
     pub last_sent: u16,
     /// The queue (over all classes) served last.
     pub turn: u16,
-    /// What the link joins.
+    /// Kind of the link.
     pub kind: LinkKind,
     /// True if inputs wait for space in an output queue here.
     pub space_wanted: bool,
     /// True if its link is part of a ring in which a place stays free.
     pub ring: bool,
-    /// What went through.
+    /// Counters of its traffic.
     pub counts: OutputCounts,
 }
 
@@ -207,24 +214,27 @@ pub struct OutputCounts {
     pub stalled: Time,
 }
 
-/// One queue of an output: its output queue and the credits for the buffer behind the link. A cache line.
+/// One queue of an output: its output queue and the credits for the buffer behind the link. A cache
+/// line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct Channel {
-    /// Credits. Of the class's first queue, if its queues share a buffer.
+    /// Credits; those of the class's first queue, if its queues share a buffer.
     pub credit: Credit,
     /// The output queue.
     pub queue: Fifo,
     /// Flits in it, part of [`Output::queued`].
     pub flits: u32,
-    /// How far the channel that holds the credits is before this one.
+    /// Distance back to the channel that holds the credits, in channels.
     pub share: u32,
-    /// When the first packet in the queue can leave. Here too, so that a packet which cannot need not be looked at.
+    /// Time when the first packet in the queue can leave. Kept here as well, so that a packet that
+    /// cannot leave need not be looked at.
     pub first_ready: Time,
 }
 
 impl Channel {
-    /// An empty queue whose buffer holds `capacity` flits, or whose credits are `share` channels before it.
+    /// An empty queue whose buffer holds `capacity` flits, or whose credits are `share` channels
+    /// before it.
     pub fn new(capacity: u32, share: u32) -> Self {
         Channel {
             credit: Credit::new(capacity),
@@ -291,7 +301,8 @@ impl Default for Ring {
     }
 }
 
-/// A queue at an input whose first packet waits for an output (one virtual output queue, or the head of a FIFO).
+/// A queue at an input whose first packet waits for an output (one virtual output queue, or the
+/// head of a FIFO).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// The packets.
@@ -308,8 +319,8 @@ pub struct Request {
     pub out_queue: u16,
     /// True if it is for another way of a packet that has its place in another request's queue.
     pub also: bool,
-    /// The next of the requests for the same packet, which lead round to this one; [`NO_REQUEST`] if it is the
-    /// only one.
+    /// The next of the requests for the same packet, which lead round to this one; [`NO_REQUEST`]
+    /// if it is the only one.
     pub others: RequestIndex,
 }
 
@@ -323,7 +334,8 @@ impl Output {
         of(one) == of(other)
     }
 
-    /// Flits that are to leave by it and are at its router: those that wait at inputs and those in its queues.
+    /// Flits at its router that are to leave by it: those waiting at inputs plus those in its
+    /// queues.
     #[inline(always)]
     pub fn level(&self) -> u32 {
         self.waiting + self.queued
@@ -366,7 +378,8 @@ impl Output {
         self.counts.stalled + now.saturating_sub(self.stalled_since)
     }
 
-    /// Takes note that a packet is ready and has no credit. While the link is taken nothing is lost by that.
+    /// Takes note that a packet is ready and has no credit. While the link is taken nothing is lost
+    /// by that.
     #[inline]
     pub fn stall(&mut self, now: Time) {
         if !self.is_stalled() {

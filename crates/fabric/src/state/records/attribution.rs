@@ -1,10 +1,11 @@
-//! Whose data waits where, and for what: what `weir explain` is worked out from.
+//! Backlog by owner, place and cause: the input of `weir explain`.
 //!
-//! All ports of a domain are looked at at fixed times, so that nothing is counted on a packet's way: what waits is known there
-//! already, in queues and rings. A port that something waits at says for each job how many flits wait because its link
-//! carries others, and how many because there is no credit for the buffer behind it; an input whose buffer is filling up says
-//! for which outputs what is in it waits. From these two the analysis follows the congestion from port to port, over domains
-//! and ranks, when the result is read.
+//! All ports of a domain are examined at fixed times, so that nothing is counted per packet: queues
+//! and rings hold the information already. A port with queued packets reports for each job the
+//! flits that wait because its link carries others, and the flits that lack credit for the buffer
+//! behind it. An input whose buffer is filling up reports for which outputs its flits wait. From
+//! these two the analysis follows the congestion from port to port, over domains and ranks, when
+//! the result is read.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -25,10 +26,11 @@ const STALLED: Time = 20;
 /// A buffer presses on what comes before it when this part of it waits: a quarter.
 const PRESSES: u64 = 4;
 
-/// The most rows of a domain: when there are more, the ports are looked at half as often, for bins of twice the width.
+/// The most rows of a domain: when there are more, the ports are looked at half as often, for bins
+/// of twice the width.
 const MOST_ROWS: usize = 1 << 18;
 
-/// How the buffer of an input is divided.
+/// Division of the buffer of an input.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Divided {
     /// Flits of a part.
@@ -40,10 +42,10 @@ pub struct Divided {
 /// Flits times samples, by [`Kind`].
 type Sums = [u64; Kind::COUNT];
 
-/// What a domain records about what waits.
+/// Record of a domain's backlog.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Attribution {
-    /// When the ports are looked at.
+    /// Times when the ports are examined.
     pub looks: Looks,
     /// True if sources and destinations are told apart.
     pub sources: bool,
@@ -51,26 +53,26 @@ pub struct Attribution {
     pub buffers: Vec<Divided>,
     /// By output: when something last waited there.
     pub seen: Vec<Seen>,
-    /// What has waited in this bin.
+    /// Backlog in this bin.
     pub waits: FxHashMap<(OutIndex, Who), Sums>,
-    /// What has waited in this bin in buffers that are filling up, by input and output.
+    /// Backlog in this bin in buffers that are filling up, by input and output.
     pub pressure: FxHashMap<(InIndex, OutIndex), u64>,
-    /// Of earlier bins: by bin, output and owner.
+    /// Backlog of earlier bins: by bin, output and owner.
     pub rows: Vec<((Time, OutIndex, Who), Sums)>,
     /// By bin, input and output.
     pub pressure_rows: Vec<((Time, InIndex, OutIndex), u64)>,
-    /// Of what waited where it is not worth a row, by bin and job.
+    /// Backlog at places where it is not worth a row, by bin and job.
     pub elsewhere: Vec<((Time, u16), u64)>,
     /// At the port that is looked at.
     pub here: Vec<(Who, Kind, u64)>,
     pub queues: Vec<Looked>,
     /// The requests at the output that is looked at.
     pub requests: Vec<RequestIndex>,
-    /// What the inputs of the router hold: input and part of its buffer, output, flits.
+    /// Contents of the router's inputs: input and part of its buffer, output, flits.
     pub held: Vec<((InIndex, u32), OutIndex, u64)>,
 }
 
-/// What an output had done by the time when something last waited there.
+/// Counters of an output at the time when packets last waited there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Seen {
     /// [`NEVER`] if nothing has.
@@ -91,8 +93,9 @@ impl Seen {
         full: 0,
     };
 
-    /// At `now`, a time `step` after the last sample; `self` is what was seen before. `prepaid`: packets take their credit to cross, so
-    /// what is in the output queue lacks none, and those that wait to cross say nothing about the link.
+    /// Counters at `now`, a time `step` after the last sample; `self` holds the previous ones.
+    /// `prepaid`: packets take their credit to cross. So packets in the output queue lack none, and
+    /// those that wait to cross say nothing about the link.
     pub fn next(self, out: &Output, (now, step): (Time, Time), weight: u64, prepaid: bool) -> Seen {
         let ahead = out.link_free.saturating_sub(now);
         let busy = out.counts.busy.saturating_sub(ahead);
@@ -120,7 +123,7 @@ pub struct Looked {
     pub input: InIndex,
     pub part: u32,
     pub flits: u64,
-    /// Where its packets stand in [`Attribution::here`].
+    /// Index of its first packet in [`Attribution::here`].
     pub first: usize,
     /// True if there are more than were looked at.
     pub more: bool,
@@ -163,8 +166,8 @@ impl Attribution {
             + self.pressure_rows.capacity() * size_of::<((Time, InIndex, OutIndex), u64)>()
     }
 
-    /// Takes note of packets of a queue, whose first one stands at `first` of [`Attribution::here`]. Gives their flits, and
-    /// whether there are more than were looked at.
+    /// Takes note of packets of a queue; the notes of the queue begin at `first` in
+    /// [`Attribution::here`]. Returns their flits, and true if there are more than were looked at.
     #[inline]
     pub fn look(
         &mut self,
@@ -200,7 +203,7 @@ impl Attribution {
         }
     }
 
-    /// What was noted at a port is added to that of its bin.
+    /// Adds the notes of a port to its bin.
     pub fn keep(&mut self, output: OutIndex) {
         for (who, kind, flits) in self.here.drain(..) {
             let sums = self.waits.entry((output, who)).or_default();
@@ -208,7 +211,8 @@ impl Attribution {
         }
     }
 
-    /// All ports of a router have been looked at: which of its inputs' buffers are filling up, and what for.
+    /// All ports of a router have been looked at: which of its inputs' buffers are filling up, and
+    /// what for.
     pub fn press(&mut self) {
         self.held.sort_unstable();
         for part in self.held.chunk_by(|a, b| a.0 == b.0) {
@@ -223,7 +227,7 @@ impl Attribution {
         self.held.clear();
     }
 
-    /// When the ports are looked at next; [`NEVER`] if they are not.
+    /// Time when the ports are examined next; [`NEVER`] if they are not.
     #[inline]
     pub fn next(&self) -> Time {
         self.looks.next
@@ -242,12 +246,13 @@ impl Attribution {
         since
     }
 
-    /// True if they take too much memory. With senders and receivers told apart they may: that is asked for.
+    /// True if they take too much memory. With senders and receivers told apart they may: that is
+    /// asked for.
     pub fn has_too_many_rows(&self) -> bool {
         !self.sources && self.rows.len() + self.pressure_rows.len() > MOST_ROWS
     }
 
-    /// A look is over, after so many packet-hops in all; the next one is not before `time`.
+    /// Ends a look, after `hops` packet-hops in all; the next one is not before `time`.
     pub fn end(&mut self, hops: u64, time: Time) {
         if self.looks.is_too_much(hops) {
             self.halve();
@@ -271,8 +276,8 @@ impl Attribution {
         merge(&mut self.elsewhere, |sum, flits| *sum += flits);
     }
 
-    /// A bin of that width is over. A port at which nothing waited for credit, nor for a full link, nor more than a packet of `longest`
-    /// flits on average has no rows.
+    /// A bin of that width is over. A port at which nothing waited for credit, nor for a full link,
+    /// nor more than a packet of `longest` flits on average has no rows.
     pub fn close(&mut self, bin: Time, width: Time, longest: u64) {
         let mut waits: Vec<_> = self.waits.drain().collect();
         waits.sort_unstable();

@@ -1,4 +1,4 @@
-//! What is recorded of flows, for the fluid model: when each began, and which links carried how much of it.
+//! Record of flows for the fluid model: when each began, and how much of it each link carried.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,9 @@ pub struct FlowBegin {
     /// Payload.
     pub bits: u64,
     pub flits: u64,
-    /// When it was generated, ps.
+    /// Time when it was generated, ps.
     pub generated: Time,
-    /// When its first head left, ps.
+    /// Time when its first head left, ps.
     pub started: Time,
 }
 
@@ -37,9 +37,9 @@ pub struct FlowHop {
 pub struct FlowArrival {
     pub source: EndpointId,
     pub message: u32,
-    /// When its first packet came, ps.
+    /// Time when its first packet arrived, ps.
     pub first: Time,
-    /// When its last packet came, ps.
+    /// Time when its last packet arrived, ps.
     pub last: Time,
     /// Payload of all packets but the first.
     pub bits: u64,
@@ -49,7 +49,8 @@ pub struct FlowArrival {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct FlowLog {
     pub rows: Vec<FlowBegin>,
-    /// By source and message: when the first and the last packet of the measurement window came, payload bits of all but the first.
+    /// By source and message: when the first and the last packet of the measurement window came,
+    /// payload bits of all but the first.
     pub arrived: FxHashMap<(EndpointId, u32), (Time, Time, u64)>,
     /// By output, source and message: flits.
     pub hops: FxHashMap<(OutIndex, EndpointId, u32), u64>,

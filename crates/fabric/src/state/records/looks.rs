@@ -1,32 +1,36 @@
-//! When a domain's ports are looked at for [`super`], what a look counts for, and to which time bin it belongs.
+//! Times when a domain's ports are examined for [`super`], with the weight of each look and the
+//! time bin it belongs to.
 
 use serde::{Deserialize, Serialize};
 use weir_model::{NEVER, Time};
 
 /// Bins have this many looks.
 const LOOKS: Time = 8;
-/// The most bins: when there would be more, bins of twice the width take their place, with half as many looks in the same time.
+/// The most bins: when there would be more, bins of twice the width take their place, with half as
+/// many looks in the same time.
 const MOST_BINS: Time = 64;
-/// By so many packets more may be looked at than cross or leave routers; then the ports are looked at half as often, and the count begins
-/// anew. A look at a packet costs some tens of ns, a hop hundreds, and where so many wait, thousands.
+/// Packets that may be examined in excess of those that cross or leave routers.
+/// Beyond that the ports are examined half as often, and the count starts again. To examine a
+/// packet costs some tens of ns, a hop costs hundreds, or thousands if this many packets wait.
 const AHEAD: u64 = 1 << 18;
 
-/// When the ports are looked at.
+/// Times when the ports are examined.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Looks {
-    /// When they are looked at next; [`NEVER`] if they are not.
+    /// Time of the next look; [`NEVER`] if there is none.
     pub next: Time,
     /// Time between two looks at first.
     pub interval: Time,
     /// And now: `interval` times a power of two.
     pub step: Time,
-    /// When the last look was.
+    /// Time of the last look.
     pub last: Time,
-    /// What a look counts: for so many intervals.
+    /// Weight of a look: the number of intervals that it stands for.
     pub weight: u64,
     /// The bin of the last look.
     pub bin: Time,
-    /// By how much more packets have been looked at than have moved, and how many had moved at the last look.
+    /// By how much more packets have been looked at than have moved, and how many had moved at the
+    /// last look.
     pub debt: u64,
     pub hops: u64,
 }
@@ -43,16 +47,17 @@ impl Looks {
         }
     }
 
-    /// Of a time bin, ps.
+    /// Width of a time bin, ps.
     pub fn bin_width(&self) -> Time {
         LOOKS * self.step
     }
 
-    /// A look at the time up to `now` begins. Gives the time since the last one, and the bin that is over, if one is.
+    /// A look at the time up to `now` begins. Gives the time since the last one, and the bin that
+    /// is over, if one is.
     pub fn begin(&mut self, now: Time) -> (Time, Option<Time>) {
         let since = now - self.last;
         self.last = now;
-        // Where nothing waits nobody looks.
+        // Ports without waiting packets are not examined.
         self.weight = since.min(self.step) / self.interval;
         let over = self.bin;
         self.bin = (now - 1) / self.bin_width();
@@ -64,12 +69,13 @@ impl Looks {
         self.bin >= MOST_BINS
     }
 
-    /// So many packets have been looked at.
+    /// Counts `packets` packets that have been examined.
     pub fn add(&mut self, packets: usize) {
         self.debt += packets as u64;
     }
 
-    /// After a look: whether too much is looked at, for so many packet-hops in all. It is forgiven.
+    /// True after a look if too much is examined, relative to `hops` packet-hops in all. The excess
+    /// is reset.
     pub fn is_too_much(&mut self, hops: u64) -> bool {
         self.debt = self.debt.saturating_sub(hops - self.hops);
         self.hops = hops;
@@ -96,7 +102,8 @@ impl Looks {
 mod tests {
     use super::*;
 
-    /// All looks up to `end`, at each of which `packets` are looked at, where there are so many packet-hops in each interval: time, weight, bin.
+    /// All looks up to `end`: time, weight, bin.
+    /// `packets` packets are examined at each, and there are `hops` packet-hops in each interval.
     pub fn looks(end: Time, packets: usize, hops: u64) -> (Looks, Vec<(Time, u64, Time)>) {
         let (mut looks, mut seen) = (Looks::new(10), Vec::new());
         while looks.next <= end {

@@ -22,13 +22,13 @@ use stats::Stats;
 use task_log::TaskLog;
 use watch::Watch;
 
-/// What is counted and recorded.
+/// Counters and records of a domain.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Records {
     pub stats: Stats,
-    /// What is recorded of flows.
+    /// Record of flows.
     pub flow_log: FlowLog,
-    /// What happens to tasks, if that is kept.
+    /// Log of tasks, if one is kept.
     pub task_log: TaskLog,
     /// Packets that are followed.
     pub watch: Watch,
@@ -37,7 +37,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Of a domain without endpoints.
+    /// Records of a domain without endpoints.
     pub fn new(blueprint: &Blueprint) -> Records {
         Records {
             stats: Stats::new(blueprint.recording, iter::empty(), 0, 1, 0),

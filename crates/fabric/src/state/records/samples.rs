@@ -1,7 +1,8 @@
-//! What is recorded at fixed times.
+//! Records taken at fixed times.
 //!
-//! Samples are no events: they would keep a run to completion alive for ever, and empty time from being skipped. There are
-//! at most [`most_rows`] of them: when there would be more, every other one is forgotten and the interval doubled.
+//! Samples are not events: events would keep a run to completion alive for ever, and keep empty
+//! time from being skipped. There are at most [`most_rows`] of them: when there would be more,
+//! every other one is discarded and the interval doubled.
 
 use serde::{Deserialize, Serialize};
 use weir_model::{NEVER, Time};
@@ -9,10 +10,11 @@ use weir_model::{NEVER, Time};
 /// The most times at which something is recorded.
 const MOST_ROWS: usize = 1 << 20;
 
-/// The most numbers that are recorded in all: 128 MiB. (But at least [`LEAST_ROWS`] rows, however long they are.)
+/// The most numbers that are recorded in all: 128 MiB. (But at least [`LEAST_ROWS`] rows, however
+/// long they are.)
 const MOST_NUMBERS: usize = 1 << 24;
 
-/// So many times there can be at least.
+/// Smallest maximum number of samples.
 const LEAST_ROWS: usize = 1 << 10;
 
 /// The most rows of `columns` numbers each, over all domains.
@@ -20,12 +22,12 @@ pub fn most_rows(columns: usize) -> usize {
     (MOST_NUMBERS / columns.max(1)).clamp(LEAST_ROWS, MOST_ROWS)
 }
 
-/// When a domain records what.
+/// Times at which a domain records samples.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Samples {
-    /// When the contents of the routers are recorded next.
+    /// Time when the contents of the routers are recorded next.
     pub occupancy: Clock,
-    /// When the allowed rates are recorded next.
+    /// Time when the allowed rates are recorded next.
     pub rates: Clock,
     /// Whose: the NIC, and its place among all that are recorded.
     pub rated: Vec<(u32, u32)>,
@@ -65,8 +67,8 @@ impl Clock {
         strikes
     }
 
-    /// Before the steps up to `end` are taken: doubles the interval as often as they would be too many, and forgets every
-    /// other row (of `columns` numbers) of those that there are.
+    /// Before the steps up to `end` are taken: doubles the interval until they are not too many,
+    /// and discards every other one of the existing rows (of `columns` numbers) each time.
     pub fn thin<T: Copy>(&mut self, end: Time, rows: &mut Vec<T>, columns: usize) {
         while self.interval > 0 && end.div_ceil(self.interval) > self.most as Time {
             for (to, from) in (0..self.taken).step_by(2).enumerate() {
@@ -94,8 +96,8 @@ impl Samples {
         Samples::new((0, 0), (0, 0), Vec::new())
     }
 
-    /// Intervals of the contents of routers, and of the rates of these NICs (0: never), and of how many routers and NICs
-    /// in all domains.
+    /// Intervals of the contents of routers, and of the rates of these NICs (0: never), and of how
+    /// many routers and NICs in all domains.
     pub fn new(
         (occupancy, routers): (Time, usize),
         (rates, all_rated): (Time, usize),
@@ -116,7 +118,8 @@ impl Samples {
         self.rated == other.rated
     }
 
-    /// The intervals of the contents of routers and of the rates as they are now; 0: none are recorded.
+    /// The intervals of the contents of routers and of the rates as they are now; 0: none are
+    /// recorded.
     pub fn intervals(&self) -> (Time, Time) {
         (self.occupancy.interval, self.rates.interval)
     }

@@ -3,7 +3,8 @@
 use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 
-/// The most bins of a time series. What would have more gets bins of twice the width, as often as needed.
+/// The most bins of a time series. A series that would have more gets bins of twice the width, as
+/// often as needed.
 pub const MOST_BINS: u64 = 1 << 20;
 
 /// Bins that are held together.
@@ -109,8 +110,8 @@ impl<T: Counts> TryFrom<Vec<u64>> for Series<T> {
     }
 }
 
-/// Adds the counts of one bin to those of another. A sum of latencies that does not fit stays at the largest number, as
-/// /data/series says; nothing else that is counted can get there.
+/// Adds the counts of one bin to those of another. A sum of latencies that does not fit stays at
+/// the largest number, as /data/series says; nothing else that is counted can get there.
 pub fn add<T: Counts>(sum: &mut T, counts: &T) {
     let sum: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(sum));
     let counts: &[u64] = bytemuck::cast_slice(std::slice::from_ref(counts));

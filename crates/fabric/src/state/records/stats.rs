@@ -1,4 +1,4 @@
-//! What a domain counts. Whole numbers only, so that adding domains up is exact.
+//! Counters of a domain. They are whole numbers only, so that adding up domains is exact.
 
 use crate::setup::recording::Recording;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use weir_model::{
     EndpointId, Histogram, NEVER, Origin, Outstanding, Packet, PacketKind, Span, Time,
 };
 
-/// Latencies of what was sent in the measurement window and of what arrived in it, each in one histogram of three: most of
-/// either is both.
+/// Latencies of what was sent in the measurement window and of what arrived in it, each in one
+/// histogram of three: most of either is both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     both: Histogram,
@@ -38,12 +38,12 @@ impl Latencies {
         }
     }
 
-    /// Of what was sent in the measurement window.
+    /// Latencies of what was sent in the measurement window.
     pub fn by_sending(&self) -> [&Histogram; 2] {
         [&self.both, &self.only_sent]
     }
 
-    /// Of what arrived in it.
+    /// Latencies of what arrived in the measurement window.
     pub fn by_arrival(&self) -> [&Histogram; 2] {
         [&self.both, &self.only_arrived]
     }
@@ -74,22 +74,23 @@ impl JobStats {
 pub struct JobStats {
     pub network: Latencies,
     pub message: Latencies,
-    /// Ages at the end of the run of the packets that were injected in the measurement window and have not arrived. Empty before
-    /// the end.
+    /// Ages at the end of the run of the packets that were injected in the measurement window and
+    /// have not arrived. Empty before the end.
     pub network_missing: Histogram,
-    /// When, after the start of the measurement window, those messages were generated in it that have not arrived.
+    /// Generation times, after the start of the measurement window, of messages generated in it
+    /// that have not arrived.
     pub message_missing: Outstanding,
-    /// How long tasks took for the iterations that they began in the measurement window. Empty before the end.
+    /// Durations of iterations that tasks began in the measurement window. Empty before the end.
     pub iteration: Histogram,
-    /// How long ago those began that were not over at the end.
+    /// Ages of iterations that were not over at the end.
     pub iteration_missing: Histogram,
     /// Messages generated over the whole run.
     pub messages_generated: u64,
     /// Messages received whole.
     pub messages_received: u64,
-    /// Of the messages generated, those of MPI's protocol.
+    /// Messages of MPI's protocol among those generated.
     pub protocol_generated: u64,
-    /// Of the messages received, those of MPI's protocol.
+    /// Messages of MPI's protocol among those received.
     pub protocol_received: u64,
     /// Payload generated in the measurement window.
     pub generated_bits: u64,
@@ -99,7 +100,7 @@ pub struct JobStats {
     pub delivered_bits: u64,
     /// By NIC of the domain: when it last received a message or injected a packet of this job.
     pub last: Vec<Time>,
-    /// When the job's last message was received here.
+    /// Time when the job's last message was received here.
     pub finish: Time,
     /// By time bin.
     pub series: Series<BinCounts>,
@@ -126,7 +127,7 @@ pub struct BinCounts {
 /// The place of a NIC whose received payload is not recorded.
 const NOBODY: usize = u32::MAX as usize;
 
-/// What became of packets, by what they are for. All over the whole run but for `ejected_bits`.
+/// Outcome of packets, by purpose. All counts except `ejected_bits` are over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Packets that a NIC or a router sent, by [`PacketKind`].
@@ -145,7 +146,7 @@ pub struct Tally {
     pub marked: u64,
     /// Reservations that a router took for an endpoint.
     pub absorbed: u64,
-    /// How often a NIC found something to send that had to wait for the scheme.
+    /// Number of times a NIC found something to send that had to wait for the scheme.
     pub held_back: u64,
 }
 
@@ -161,14 +162,16 @@ impl Tally {
 pub struct Stats {
     pub recording: Recording,
     pub jobs: Vec<JobStats>,
-    /// Of each job: the part of the measurement window in which it is on.
+    /// Part of the measurement window in which each job is on.
     on: Vec<Span>,
     flit_bits: u64,
     /// Payload that came in at its receivers in the measurement window.
     pub accepted_bits: u64,
-    /// Width of the time bins, ps: [`Recording::bin`], doubled as often as there would have been more than [`MOST_BINS`].
+    /// Width of the time bins, ps: [`Recording::bin`], doubled as often as there would have been
+    /// more than [`MOST_BINS`].
     pub bin_width: Time,
-    /// The bin asked for last, and when it begins: most things happen in the same as what happened before.
+    /// The bin asked for last, and when it begins: most things happen in the same as what happened
+    /// before.
     recent: (usize, Time),
     /// Ejected flits per class and bin.
     pub ejected: Vec<Series<u64>>,
@@ -180,11 +183,11 @@ pub struct Stats {
     pub last_delivery: Time,
     pub packet_rows: Vec<PacketRow>,
     pub message_rows: Vec<MessageRow>,
-    /// Of each record of the scheme its rows, one after another.
+    /// Rows of each record of the scheme, one after another.
     pub scheme_rows: Vec<Vec<u64>>,
     pub occupancy: Vec<u64>,
     pub rates: Vec<f64>,
-    /// Of each NIC its place in `received`, or a number beyond; empty if nothing is recorded there.
+    /// Place of each NIC in `received`, or a number beyond; empty if nothing is recorded there.
     receiver: Vec<u32>,
     /// Payload bits received per bin, of the endpoints that were chosen, in the order of the NICs.
     pub received: Vec<Series<u64>>,
@@ -200,7 +203,8 @@ impl Stats {
         of(self) == of(other)
     }
 
-    /// For jobs that are on in these stretches of time, which may reach beyond the measurement window.
+    /// For jobs that are on in these stretches of time, which may reach beyond the measurement
+    /// window.
     pub fn new(
         recording: Recording,
         on: impl Iterator<Item = Span>,
@@ -236,7 +240,8 @@ impl Stats {
         }
     }
 
-    /// Bytes of the counts by time bin, and of the histograms and times of workloads. Rows that are recorded are in neither.
+    /// Bytes of the counts by time bin, and of the histograms and times of workloads. Rows that are
+    /// recorded are in neither.
     pub fn memory_bytes(&self) -> [usize; 2] {
         let series = self.jobs.iter().map(|job| job.series.memory_bytes());
         let ejected = self.ejected.iter().map(Series::memory_bytes);
@@ -344,8 +349,9 @@ impl Stats {
         }
     }
 
-    /// Counts for the loads what has come in of a packet at its endpoint by `end`; its tail is there at `tail`. Whole
-    /// packets would be too much or too little at the edges of the measurement window.
+    /// Counts for the loads the part of a packet that has come in at its endpoint by `end`; its
+    /// tail arrives at `tail`. Counting whole packets would be too much or too little at the edges
+    /// of the measurement window.
     #[inline(never)]
     pub fn came_in(&mut self, packet: &Packet, origin: &Origin, tail: Time, end: Time) {
         let share = |span: Span, bits| {

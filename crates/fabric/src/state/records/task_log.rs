@@ -15,7 +15,7 @@ use weir_workload::tasks::{Envelope, Peer};
 pub struct TaskEnd {
     pub job: u16,
     pub task: Peer,
-    /// When it was done, ps; None if it was not.
+    /// Time when it was done, ps; None if it was not.
     pub finish: Option<Time>,
     /// Its communication time, up to the end of the run if it was not done, ps.
     pub communication: Time,
@@ -61,9 +61,9 @@ pub struct TaskStep {
     pub job: u16,
     /// The task.
     pub task: Peer,
-    /// When, ps.
+    /// Time of the event, ps.
     pub time: Time,
-    /// What.
+    /// The event.
     pub what: TaskEvent,
     /// The place in the log of what led to it. None if it began by itself, or came from another
     /// task.
@@ -81,23 +81,23 @@ pub enum TaskEvent {
     Given {
         /// For this task.
         to: Peer,
-        /// What the two know it by.
+        /// Identifier of the message for the two tasks.
         stamp: u64,
-        /// What the network knows it by: its source, and its number there.
+        /// Identifier of the message in the network: its source, and its number there.
         message: (EndpointId, u32),
     },
     /// One of its messages had left, or was copied.
     Left {
         /// For this task.
         to: Peer,
-        /// What the two know it by.
+        /// Identifier of the message for the two tasks.
         stamp: u64,
     },
     /// A message was there.
     Came {
         /// From this task.
         from: Peer,
-        /// What the two know it by.
+        /// Identifier of the message for the two tasks.
         stamp: u64,
     },
 }
@@ -107,9 +107,9 @@ pub enum TaskEvent {
 pub(crate) struct TaskLog {
     on: bool,
     rows: Vec<TaskStep>,
-    /// What happens now.
+    /// The event that is being handled.
     now: Option<u32>,
-    /// What led to that which is due, by its order.
+    /// Cause of each event that is due, by the event's order.
     causes: FxHashMap<u64, u32>,
 }
 
@@ -128,7 +128,7 @@ impl TaskLog {
         self.on
     }
 
-    /// What happens now makes something due.
+    /// Notes that the current event makes something due.
     #[cold]
     pub(crate) fn due(&mut self, order: u64) {
         if let Some(now) = self.now {
@@ -136,7 +136,7 @@ impl TaskLog {
         }
     }
 
-    /// What was due happens.
+    /// Makes the cause of a due event the current one, when the event happens.
     #[cold]
     pub(crate) fn happens(&mut self, order: u64) {
         self.now = self.causes.remove(&order);
@@ -163,7 +163,7 @@ impl TaskLog {
         });
     }
 
-    /// What happened has led to all that it leads to.
+    /// Ends the current event: it has caused everything that it causes.
     #[inline]
     pub(crate) fn over(&mut self) {
         self.now = None;

@@ -1,10 +1,10 @@
-//! What a domain reports of what waited at its ports ([`super`]).
+//! Report of a domain on the backlog at its ports ([`super`]).
 
 use serde::{Deserialize, Serialize};
 
 use weir_model::{EndpointId, Origin, PortId, RouterId, Time};
 
-/// What data waits for.
+/// Reason why data waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// For a link that is full.
@@ -16,7 +16,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How many there are.
+    /// Number of reasons.
     pub const COUNT: usize = 3;
 }
 
@@ -25,9 +25,9 @@ impl Kind {
 pub struct Who {
     /// The workload.
     pub job: u16,
-    /// Where it comes from; [`Who::ANY`] if that is not told apart.
+    /// Its source; [`Who::ANY`] if sources are not told apart.
     pub source: EndpointId,
-    /// Where it goes; [`Who::ANY`] if that is not told apart.
+    /// Its destination; [`Who::ANY`] if destinations are not told apart.
     pub destination: EndpointId,
 }
 
@@ -53,12 +53,12 @@ impl Who {
     }
 }
 
-/// What waited at a port in a time bin.
+/// Backlog at a port in a time bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
     /// Number of the bin.
     pub bin: Time,
-    /// Of the port.
+    /// The router of the port.
     pub router: RouterId,
     /// The port.
     pub port: PortId,
@@ -70,7 +70,7 @@ pub struct Wait {
     pub flits: [u64; Kind::COUNT],
 }
 
-/// What waited in the buffer of an input that was filling up, for an output of the same router.
+/// Backlog in the buffer of an input that was filling up, for an output of the same router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pressure {
     /// Number of the bin.
@@ -94,7 +94,7 @@ pub struct WaitsReport {
     pub bin_width: Time,
     pub waits: Vec<Wait>,
     pub pressure: Vec<Pressure>,
-    /// Of what waited where it is not worth a row: bin, job, flits times samples.
+    /// Backlog at places where it is not worth a row: bin, job, flits times samples.
     pub elsewhere: Vec<(Time, u16, u64)>,
 }
 

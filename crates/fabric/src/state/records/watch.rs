@@ -20,7 +20,7 @@ pub struct Watch {
     pub stalled: FxHashMap<(EndpointId, u32), Time>,
 }
 
-/// Where a link of a watched packet's way begins.
+/// The beginning of a link of a watched packet's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// At the NIC of an endpoint.
@@ -34,40 +34,41 @@ pub enum Place {
 pub struct Step {
     /// The packet: its source, its message's number there, and its own.
     pub packet: (EndpointId, u32, u32),
-    /// Where from.
+    /// The beginning of the link.
     pub from: Place,
-    /// What kind of link.
+    /// The kind of link.
     pub kind: LinkKind,
     /// Traffic class.
     pub class: u8,
     /// Queue within the class; where virtual channels are not divided, the virtual channel.
     pub queue: u32,
-    /// When the packet's message was generated, ps.
+    /// Time when the packet's message was generated, ps.
     pub generated: Time,
     /// For how long the NIC has lacked credit since then, ps; 0 at routers.
     pub stalled: Time,
-    /// When it left on the link, ps.
+    /// Time when it left on the link, ps.
     pub left: Time,
     /// For how long the link was taken by it, ps.
     pub taken: Time,
-    /// When the head is at the far end, ps.
+    /// Time when the head is at the far end, ps.
     pub head: Time,
-    /// When the tail is at the far end, ps.
+    /// Time when the tail is at the far end, ps.
     pub tail: Time,
     /// True if the far end is the destination's NIC.
     pub last: bool,
 }
 
 impl Step {
-    /// When the head reached the place where this link begins, ps: when it was at the far end of
-    /// the link `before`; at the NIC, when the message was generated.
+    /// Time when the head reached the place where this link begins, ps.
+    /// That is when it was at the far end of the link `before`; at the NIC, when the message was
+    /// generated.
     pub fn arrived(&self, before: Option<&Step>) -> Time {
         before.map_or(self.generated, |before| before.head)
     }
 
-    /// How long the packet waited where this link begins, ps: longer than without anything in its
-    /// way. That would be no time at its NIC; at a router what an idle one takes, and the time of
-    /// the packet itself if that has to be there as a whole.
+    /// Queueing time of the packet where this link begins, ps: the time in excess of an empty
+    /// network. That would be zero at its NIC; at a router it is the time of an idle one, plus the
+    /// time of the packet itself if it has to be there as a whole.
     pub fn waited(&self, before: Option<&Step>, network: &Network) -> Time {
         let free = match self.from {
             Place::Nic(_) => 0,

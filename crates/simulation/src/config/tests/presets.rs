@@ -29,7 +29,7 @@ fn the_users_keys_lie_above_a_presets() {
     assert!(experiment.resolved.contains("by = 7"));
     let set = good(&text, &["routing.by=5"]);
     assert!(set.resolved.contains("by = 5"), "{}", set.resolved);
-    // What is effective is all that is left of it.
+    // Only the effective values are left of it.
     assert!(!experiment.resolved.contains("preset"));
     let plain = "routing = { algorithm = \"minimal\", by = 7 }\nrouter = { latency = \"9 ns\", speedup = 3.0 }\n";
     assert_eq!(
@@ -70,7 +70,7 @@ fn presets_can_be_set_from_the_command_line() {
     assert_eq!(experiment.router.latency, Duration(7_000));
 }
 
-/// What a file beside the experiment is refused with.
+/// Error with which a file beside the experiment is refused.
 fn refused(preset: &str) -> ConfigError {
     let folder = tempfile::tempdir().expect("a directory");
     std::fs::write(folder.path().join("own.toml"), preset).expect("a file");

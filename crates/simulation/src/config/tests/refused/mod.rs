@@ -33,7 +33,7 @@ fn assert_says(error: &ConfigError, parts: &[&str]) {
     }
 }
 
-/// Puts `to` in place of `from` and expects an error at `line`, with these words and a remedy.
+/// Replaces `from` by `to` and expects an error at `line`, with these words and a remedy.
 fn assert_refused(from: &str, to: &str, line: usize, parts: &[&str]) {
     assert!(LEAST.contains(from), "{from:?}");
     let error = refusal(&LEAST.replacen(from, to, 1), &[]);
@@ -109,7 +109,7 @@ fn unknown_names_in_every_place() {
             "weir list routings",
         ],
     );
-    // One that is there for another topology.
+    // A routing that exists for another topology.
     assert_refused(
         "\"minimal\"",
         "\"up\"",

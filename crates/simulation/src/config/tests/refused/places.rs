@@ -182,7 +182,8 @@ fn a_file_that_cannot_be_read() {
 }
 
 proptest! {
-    /// Whatever a slip of the keyboard does to the file: it is read, or refused with a page that can be printed.
+    /// Whatever a slip of the keyboard does to the file: it is read, or refused with a page that
+    /// can be printed.
     #[test]
     fn slips_never_make_it_panic(at: prop::sample::Index, length in 0..12usize, slip in "[^a-z]{0,3}") {
         let mut characters: Vec<char> = LEAST.chars().collect();

@@ -309,7 +309,8 @@ fn texts_that_cannot_be_printed() {
     );
     let error = refusal(LEAST, &["workload.0.name=a\u{2067}b"]);
     assert_says(&error, &["workload.0.name", "U+2067", "(given by `--set"]);
-    // Around another mistake: of the comment nothing reaches the terminal, and the line is still the right one.
+    // Around another mistake: of the comment nothing reaches the terminal, and the line is still
+    // the right one.
     let comment = "[output] # \u{202e}\u{85}\u{1f600}\nbin = 3";
     assert_section_refused(comment, 2, &["output.bin: 3 has no unit", "\u{fffd}"]);
 }
