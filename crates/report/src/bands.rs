@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::figure::{Point, Series, quantile};
 use super::rows::OverTime;
-use super::run::line_of;
 
 /// Most lines that are still drawn one by one.
 const MOST_LINES: usize = 8;
@@ -63,6 +62,15 @@ fn bands(job: &str, all: &[&(String, OverTime)]) -> Vec<Series> {
         line("least", 0.0, None),
         line("largest", 1.0, None),
     ]
+}
+
+/// A line through values over time.
+pub fn line_of(name: &str, rows: &OverTime) -> Series {
+    let points = rows.time_ps.iter().zip(&rows.values);
+    Series {
+        name: name.to_string(),
+        points: points.map(|(x, y)| Point::new(*x, *y)).collect(),
+    }
 }
 
 #[cfg(test)]

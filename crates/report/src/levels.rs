@@ -1,9 +1,8 @@
 //! Places in the network where links were busy, and where they held packets back: routers by group,
 //! for each kind of links by its name.
 
-use super::figure::{Axis, Figure, Heat, Panel, Plot};
+use super::figure::{Axis, Figure, Heat, Panel, Plot, Table};
 use super::rows::port_time;
-use super::run::heat_table;
 use weir_model::TERMINAL;
 use weir_result::schema::is_port_of;
 use weir_result::{ResultFile, TraceError};
@@ -130,7 +129,7 @@ pub fn figure(result: &ResultFile) -> Outcome<Figure> {
             "The mean over the ports of each router, by the group, pod or block of the network that it belongs to; shares of the simulated time."
                 .into(),
         ],
-        data: heat_table(&heats.collect::<Vec<_>>()),
+        data: Table::of_heats(&heats.collect::<Vec<_>>()),
         panels,
         ..Figure::default()
     })

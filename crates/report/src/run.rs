@@ -1,7 +1,8 @@
 //! The figures of one run: everything that its result holds rows for.
 
-use super::figure::{Axis, Figure, Heat, Lines, Panel, Plot, Point, Series, Table, Ternary};
-use super::rows::{self, OverTime};
+use super::bands::line_of;
+use super::figure::{Axis, Figure, Lines, Panel, Plot, Series, Table, Ternary};
+use super::rows;
 use super::{bands, levels, parameters};
 use weir_model::TERMINAL;
 use weir_result::{ResultFile, Stored, TraceError};
@@ -33,15 +34,6 @@ pub fn figures(result: &ResultFile, stored: &Stored) -> Outcome<Vec<Figure>> {
         figure.jobs.clone_from(&jobs);
     }
     Ok(figures)
-}
-
-/// A line through values over time.
-pub(super) fn line_of(name: &str, rows: &OverTime) -> Series {
-    let points = rows.time_ps.iter().zip(&rows.values);
-    Series {
-        name: name.to_string(),
-        points: points.map(|(x, y)| Point::new(*x, *y)).collect(),
-    }
 }
 
 /// Number of means as which rows of a record are drawn.
@@ -99,7 +91,7 @@ fn over_time(result: &ResultFile, stored: &Stored) -> Outcome<Figure> {
              from the head leaving the NIC.",
             parameters::time(bin)
         )],
-        data: lines_table(&panels),
+        data: Table::of_lines(&panels),
         panels,
         ..Figure::default()
     })
@@ -138,7 +130,7 @@ fn distribution(stored: &Stored) -> Figure {
              of their latency."
                 .into(),
         ],
-        data: lines_table(&panels),
+        data: Table::of_lines(&panels),
         panels,
         ..Figure::default()
     }
@@ -169,7 +161,7 @@ fn ejection(result: &ResultFile) -> Outcome<Figure> {
         id: "ejection".into(),
         title: "Ejected flits by traffic class".into(),
         caption: vec!["All endpoints together, flits of the router.".into()],
-        data: lines_table(&panels),
+        data: Table::of_lines(&panels),
         panels,
         ..Figure::default()
     })
@@ -228,7 +220,7 @@ fn occupancy(result: &ResultFile) -> Outcome<Option<Figure>> {
         id: "occupancy".into(),
         title: "What the routers held over time".into(),
         caption: vec![caption.trim_end().to_string()],
-        data: heat_table(&[("", &heat)]),
+        data: Table::of_heats(&[("", &heat)]),
         panels: vec![Panel {
             title: String::new(),
             plot: Plot::Heat(heat),
@@ -257,7 +249,7 @@ fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
              by number."
                 .into(),
         ],
-        data: lines_table(&panels),
+        data: Table::of_lines(&panels),
         panels,
         ..Figure::default()
     };
@@ -289,7 +281,7 @@ fn received(result: &ResultFile) -> Outcome<Option<Figure>> {
         id: "received".into(),
         title: "What endpoints received".into(),
         caption: vec!["Payload of the endpoints of output.received, bin by bin.".into()],
-        data: lines_table(&panels),
+        data: Table::of_lines(&panels),
         panels,
         ..Figure::default()
     };
@@ -324,66 +316,8 @@ fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
         caption: vec![format!(
             "Of many rows the means of {MOST_MEANS} equal spans of time."
         )],
-        data: lines_table(&panels),
+        data: Table::of_lines(&panels),
         panels,
         ..Figure::default()
     }))
-}
-
-/// The points of all lines, in the units of the axes of the first panel that has each label.
-pub(super) fn lines_table(panels: &[Panel]) -> Table {
-    let mut table = Table::new(&[
-        "panel", "series", "x", "y", "low", "high", "x unit", "y unit", "y is",
-    ]);
-    for panel in panels {
-        let Plot::Lines(lines) = &panel.plot else {
-            continue;
-        };
-        for series in &lines.series {
-            for point in &series.points {
-                table.rows.push(vec![
-                    panel.title.clone(),
-                    series.name.clone(),
-                    number(point.x),
-                    number(point.y),
-                    number(point.spread[0]),
-                    number(point.spread[1]),
-                    lines.x.unit.clone(),
-                    lines.y.unit.clone(),
-                    lines.y.label.clone(),
-                ]);
-            }
-        }
-    }
-    table
-}
-
-/// The cells of pictures that are called by the names of their panels.
-pub(super) fn heat_table(heats: &[(&str, &Heat)]) -> Table {
-    let labels = |heat: &Heat| [&heat.x, &heat.y, &heat.value].map(|axis| axis.label.clone());
-    let [x, y, value] = heats
-        .first()
-        .map(|(_, heat)| labels(heat))
-        .unwrap_or_default();
-    let mut table = Table::new(&["panel".to_string(), x, y, value]);
-    for (panel, heat) in heats {
-        let columns = heat.x_edges.len().saturating_sub(1);
-        for (at, cell) in heat.cells.iter().enumerate() {
-            table.rows.push(vec![
-                panel.to_string(),
-                number(heat.x_edges[at % columns]),
-                number(heat.y_edges[at / columns]),
-                number(*cell),
-            ]);
-        }
-    }
-    table
-}
-
-/// A number as it is read back exactly; nothing for none.
-pub(super) fn number(value: f64) -> String {
-    match value {
-        value if value.is_nan() => String::new(),
-        value => value.to_string(),
-    }
 }

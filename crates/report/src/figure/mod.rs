@@ -8,7 +8,7 @@ mod units;
 
 pub use axis::{Axis, Coord, Scale};
 pub use graph::{Graph, Link, Node};
-pub use table::{Table, csv_field};
+pub use table::{Table, csv_field, number};
 pub use units::{Shown, shown};
 
 /// A figure: one or more panels that share a legend, and what has to be said below them.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::{Heat, Panel, Plot};
 use weir_study::cell;
 
 /// Rows of texts under a line of names.
@@ -22,6 +23,56 @@ impl Table {
         }
     }
 
+    /// The points of all lines, in the units of the axes of the first panel that has each label.
+    pub fn of_lines(panels: &[Panel]) -> Table {
+        let mut table = Table::new(&[
+            "panel", "series", "x", "y", "low", "high", "x unit", "y unit", "y is",
+        ]);
+        for panel in panels {
+            let Plot::Lines(lines) = &panel.plot else {
+                continue;
+            };
+            for series in &lines.series {
+                for point in &series.points {
+                    table.rows.push(vec![
+                        panel.title.clone(),
+                        series.name.clone(),
+                        number(point.x),
+                        number(point.y),
+                        number(point.spread[0]),
+                        number(point.spread[1]),
+                        lines.x.unit.clone(),
+                        lines.y.unit.clone(),
+                        lines.y.label.clone(),
+                    ]);
+                }
+            }
+        }
+        table
+    }
+
+    /// The cells of pictures that are called by the names of their panels.
+    pub fn of_heats(heats: &[(&str, &Heat)]) -> Table {
+        let labels = |heat: &Heat| [&heat.x, &heat.y, &heat.value].map(|axis| axis.label.clone());
+        let [x, y, value] = heats
+            .first()
+            .map(|(_, heat)| labels(heat))
+            .unwrap_or_default();
+        let mut table = Table::new(&["panel".to_string(), x, y, value]);
+        for (panel, heat) in heats {
+            let columns = heat.x_edges.len().saturating_sub(1);
+            for (at, cell) in heat.cells.iter().enumerate() {
+                table.rows.push(vec![
+                    panel.to_string(),
+                    number(heat.x_edges[at % columns]),
+                    number(heat.y_edges[at / columns]),
+                    number(*cell),
+                ]);
+            }
+        }
+        table
+    }
+
     /// As comma-separated values (RFC 4180, with plain line feeds).
     pub fn csv(&self) -> String {
         let mut text = String::new();
@@ -31,6 +82,14 @@ impl Table {
             let _ = writeln!(text, "{}", fields.join(","));
         }
         text
+    }
+}
+
+/// A number as it is read back exactly; nothing for none.
+pub fn number(value: f64) -> String {
+    match value {
+        value if value.is_nan() => String::new(),
+        value => value.to_string(),
     }
 }
 

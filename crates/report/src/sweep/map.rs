@@ -1,7 +1,6 @@
 //! Metrics as colours over two axes of numbers: where a scheme works, and where it does not.
 
-use super::super::figure::{Axis, Heat, Panel, Plot, Scale, Table};
-use super::super::run::number;
+use super::super::figure::{Axis, Heat, Panel, Plot, Scale, Table, number};
 use super::names::words;
 use super::seeds::mean;
 use super::{Sweep, scale};

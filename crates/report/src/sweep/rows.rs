@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table};
+use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table, number};
 use super::super::held;
 use super::super::levels::{self, Did};
 use super::super::rows as of_result;
-use super::super::run::{heat_table, lines_table, number, ternary as triangle};
+use super::super::run::ternary as triangle;
 use super::groups::{self, Groups};
 use super::seeds::mean;
 use super::{Sweep, distinct, scale, y_axis};
@@ -84,7 +84,7 @@ fn lines_panels(
             }),
         });
     }
-    let data = lines_table(&panels);
+    let data = Table::of_lines(&panels);
     Ok((panels, data))
 }
 
@@ -232,6 +232,6 @@ pub(super) fn heat(sweep: &Sweep, wanted: &weir_study::Figure, groups: &Groups) 
         Plot::Heat(heat) => Some((panel.title.as_str(), heat)),
         _ => None,
     });
-    let data = heat_table(&heats.collect::<Vec<_>>());
+    let data = Table::of_heats(&heats.collect::<Vec<_>>());
     Ok((panels, data))
 }

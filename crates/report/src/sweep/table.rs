@@ -1,7 +1,8 @@
 //! Figures of the numbers in the table.
 
-use super::super::figure::{Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, quantile};
-use super::super::run::{lines_table, number};
+use super::super::figure::{
+    Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, number, quantile,
+};
 use super::groups::{self, Groups};
 use super::names::{common, joined, words};
 use super::seeds::mean;
@@ -213,7 +214,7 @@ pub(super) fn lines(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pan
             });
         }
     }
-    let data = lines_table(&panels);
+    let data = Table::of_lines(&panels);
     (panels, data)
 }
 
