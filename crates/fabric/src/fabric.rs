@@ -43,11 +43,11 @@ pub trait Part {
     fn messages_waiting(&self) -> usize;
     /// Bytes of memory of the state without packets in flight, and of packets in flight.
     fn memory_bytes(&self) -> (usize, usize);
-    /// Blocked places, and what each of them waits for.
+    /// Blocked places, and the places that each of them waits for.
     fn waits(&self) -> Vec<Wait>;
     /// Progress of the tasks of each job in this domain.
     fn job_states(&self) -> &[JobState];
-    /// Tasks of a job that wait, and for what: `most` of them at most.
+    /// Waiting tasks of a job with the operations they wait for, at most `most` of them.
     fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting>;
     /// The last delivery or end of a task, ps.
     fn last_activity(&self) -> Time;
@@ -124,10 +124,10 @@ impl<K: Compiled> Parts for Settled<'_, FabricDomain<K>> {
     }
 }
 
-/// Why a run does not come to its end.
+/// Reasons why a run does not come to its end.
 #[derive(Debug, Error)]
 pub enum Halt {
-    /// A domain cannot go on.
+    /// A domain cannot continue.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// A message between ranks did not come through.
@@ -140,7 +140,7 @@ pub enum Halt {
 
 /// Looks after a run from outside, on every rank: see [`Monitor`].
 pub trait Watcher {
-    /// Why this rank wants the run to end here.
+    /// Reason why this rank wants the run to end here.
     fn stop(&mut self) -> Option<StopReason>;
     /// Maximum wall-clock time before the run must react to that.
     fn heed_within(&self) -> Duration;

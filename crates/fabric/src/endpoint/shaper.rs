@@ -21,7 +21,7 @@ use crate::endpoint::sending::Blocked;
 use weir_congestion::FlowRate;
 use weir_model::{PacketIndex, Time};
 
-/// A flow that may send, but for its rate.
+/// A flow that may send, apart from its rate.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     /// Its queue pair.
@@ -93,7 +93,7 @@ impl<K: Compiled> FabricDomain<K> {
         list
     }
 
-    /// Which of them sends next, and when.
+    /// The candidate that sends next, and its time.
     fn choose(
         &self,
         discipline: Discipline,

@@ -18,8 +18,8 @@ use crate::state::{NO_REQUEST, RequestIndex};
 use crate::state::{OutIndex, Wire};
 use weir_model::{PacketIndex, Time};
 
-/// Packets of a queue that are looked at where jobs alone matter; the others are taken to be as
-/// those are.
+/// Packets of a queue that are examined if jobs alone matter; the others are assumed to be like
+/// them.
 const LOOKED_AT: usize = 4;
 
 /// The same of those behind the first one of a queue without virtual output queues, of which the
@@ -110,8 +110,8 @@ impl<K: Compiled> FabricDomain<K> {
             while at != NO_REQUEST {
                 let request = self.ports.requests.get(at);
                 if !request.also {
-                    // They are anywhere in memory: those of the last ones come while the first ones
-                    // are looked at.
+                    // Packets are anywhere in memory: the last ones are fetched while the first
+                    // ones are examined.
                     self.pool.fetch_all(request.queue.head);
                     requests.push(at);
                 }

@@ -41,7 +41,7 @@ impl<K: Compiled> FabricDomain<K> {
             .min(self.records.attribution.next())
     }
 
-    /// Records what is due at the time of the next sample.
+    /// Records everything due at the time of the next sample.
     pub(crate) fn sample(&mut self) {
         let now = self.next_sample();
         if self.records.attribution.next() == now {

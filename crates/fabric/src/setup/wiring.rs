@@ -1,4 +1,4 @@
-//! The routers of a domain, their ports, and what joins them.
+//! The routers of a domain, their ports, and the links between them.
 
 use super::plain::Compiled;
 
@@ -123,8 +123,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The wire to a port of another router, and the way back for credits. `bases` holds those of
-    /// neighbouring domains.
+    /// The wire to a port of another router, and the reverse path for credits. `bases` holds those
+    /// of neighbouring domains.
     fn wires(
         &self,
         router: RouterId,

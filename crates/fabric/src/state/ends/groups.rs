@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A group of queue pairs of which nobody has asked which queues they may join.
+/// The group of queue pairs whose possible queues are not known yet.
 pub const UNKNOWN: u8 = 0;
 
-/// Groups that are told apart; what does not fit stays unknown.
+/// Groups that are told apart; queue pairs beyond that stay unknown.
 pub(super) const MOST: usize = 64;
 
 /// The groups of a domain.

@@ -20,8 +20,8 @@ const fn words<T>() -> usize {
     size_of::<T>() / size_of::<u64>()
 }
 
-/// Counts for each time bin. Bins in which nothing happens take no memory, but for a pointer for
-/// each `CHUNK` of them, of which [`MOST_BINS`] allow 16,384.
+/// Counts for each time bin. Bins without events take no memory, except a pointer for each `CHUNK`
+/// of them, of which [`MOST_BINS`] allow 16,384.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Vec<u64>", try_from = "Vec<u64>")]
 #[serde(bound = "T: Counts")]
