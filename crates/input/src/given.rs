@@ -5,7 +5,7 @@ use crate::tree::{Member, Node, Value, inline};
 use crate::{ConfigError, Duration, Section};
 use weir_model::Invalid;
 
-/// A value that somebody wrote, with its place.
+/// A value from the user, with its place.
 #[derive(Clone, Debug)]
 pub struct Given {
     pub(super) node: Node,
@@ -113,7 +113,7 @@ impl Given {
         Given::new(Node { value, origin }, self.path.clone())
     }
 
-    /// A value that nobody wrote in a file.
+    /// A value from a text, without a place in a file.
     ///
     /// # Errors
     /// If the text is no TOML.

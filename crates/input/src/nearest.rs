@@ -21,7 +21,7 @@ pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Opt
 }
 
 /// The remedy for an unknown name: the nearest valid one, and all of them. `what` is the plural of
-/// what is named.
+/// the named things.
 pub fn suggest(given: &str, what: &str, valid: &[&str], quote: char) -> String {
     let quoted = |name: &str| format!("{quote}{name}{quote}");
     let all: Vec<String> = valid.iter().map(|name| quoted(name)).collect();

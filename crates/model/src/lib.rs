@@ -42,8 +42,8 @@ pub const LATEST: Time = 1_000_000_000_000_000_000;
 // A time that is reached and 16 delays.
 const _: () = assert!(LATEST as u128 * 17 < Time::MAX as u128);
 
-/// The longest message, bits: 125,000 TB. Far from what a `u64` holds, for sums of such sizes and
-/// for eighths of them.
+/// The longest message, bits: 125,000 TB. It is far below the maximum of a `u64`, which leaves room
+/// for sums of such sizes and for eighths of them.
 pub const LONGEST_MESSAGE: u64 = 1_000_000_000_000_000_000;
 
 /// No time at all: later than everything.

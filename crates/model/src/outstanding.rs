@@ -66,7 +66,7 @@ impl Outstanding {
         self.shift += 1;
     }
 
-    /// Adds what another domain knows.
+    /// Adds the counts of another domain.
     pub fn merge(&mut self, other: &Outstanding) {
         while self.shift < other.shift {
             self.coarsen();

@@ -16,7 +16,7 @@ use super::tree::{Member, Node, Value};
 use serde_json::Value as Json;
 use weir_model::Invalid;
 
-/// The keys that choose a variant, and what `weir list` calls the variants.
+/// The keys that choose a variant, and the names of the variants in `weir list`.
 pub const DISPATCH: [(&str, &str); 4] = [
     ("kind", "kinds"),
     ("algorithm", "algorithms"),
