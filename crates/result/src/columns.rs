@@ -197,7 +197,7 @@ impl ResultFile {
         })
     }
 
-    /// The column `kind` of `/data/ports`: what each link joins.
+    /// The column `kind` of `/data/ports`: the kind of each link.
     ///
     /// # Errors
     /// If the file is damaged.

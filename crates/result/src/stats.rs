@@ -10,9 +10,9 @@ use weir_model::{Histogram, Time};
 /// maxima are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Number of samples: of what arrived.
+    /// Number of samples that arrived.
     pub samples: u64,
-    /// Samples that are missing: of what had not arrived when the run ended.
+    /// Number of samples that had not arrived when the run ended.
     pub missing: u64,
     /// Shape of the samples that arrived.
     pub arrived: Shape,
@@ -119,7 +119,7 @@ impl Stats {
         self.samples + self.missing
     }
 
-    /// Which share of the samples is missing; NaN without samples.
+    /// Share of the samples that is missing; NaN without samples.
     pub fn missing_share(&self) -> f64 {
         self.missing as f64 / self.all() as f64
     }
