@@ -1,4 +1,4 @@
-//! `[[criterion]]`, checked: what points are ranked by, and their score.
+//! `[[criterion]]`, checked: the criteria by which points are ranked, and their score.
 
 use super::axis::{check_name, quantity};
 use super::figure::metric_at;
@@ -37,7 +37,7 @@ enum Of {
 }
 
 impl Criterion {
-    /// The criterion, and what it needs of the results.
+    /// The criterion, and its requirements on the results.
     pub(super) fn read(
         given: &Given,
         jobs: &[String],
@@ -181,7 +181,7 @@ fn rising(
     }
 }
 
-/// A number in the unit of what it is compared with.
+/// A number in the unit of the value that it is compared with.
 fn number(at: &Given, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError> {
     let (number, own) = match bound {
         BoundFile::Number(number) => (*number, String::new()),

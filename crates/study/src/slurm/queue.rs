@@ -7,7 +7,7 @@ use std::process::Command;
 
 use thiserror::Error;
 
-/// Why Slurm did not do what it was asked for.
+/// Reasons why Slurm did not meet a request.
 #[derive(Debug, Error)]
 pub enum SlurmError {
     /// The command is not there or cannot be started.
@@ -18,18 +18,18 @@ pub enum SlurmError {
     NoCommand {
         /// Its name.
         command: &'static str,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
     /// The command says no.
     #[error("{command}: {message}")]
     Refused {
-        /// Its name, and what it was about.
+        /// Its name and its object.
         command: String,
         /// Its message.
         message: String,
     },
-    /// The command says what is not understood.
+    /// The output of the command is not understood.
     #[error("{command} says {text:?}, where {expected} was expected")]
     NotUnderstood {
         /// Its name.

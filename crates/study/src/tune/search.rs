@@ -1,5 +1,5 @@
-//! Which settings are run next: a grid over all ranges, then the neighbours of the best, ever
-//! closer.
+//! Choice of the settings that are run next: a grid over all ranges, then the neighbours of the
+//! best, ever closer.
 
 use super::parameter::Parameter;
 
