@@ -39,7 +39,8 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all
 }
 
-/// A scheme whose limits are below what an idle network needs slows down what nothing congests.
+/// A scheme whose limits are below the needs of an idle network slows down traffic without
+/// congestion.
 fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let invalid = plan.scheme.idle_limit(&plan.network().about)?;
     let section = &experiment.congestion;
@@ -177,7 +178,7 @@ fn is_silent(job: &Job) -> bool {
     true
 }
 
-/// A pattern in which nobody has anybody to send to.
+/// A pattern in which no endpoint has a destination.
 fn silent_pattern(workload: &WorkloadConfig, traffic: &Traffic, open: &Open) -> Option<Warning> {
     let (senders, _) = ends(traffic);
     let mut rng = stream(0, &[]);
@@ -302,8 +303,8 @@ fn records_nothing(experiment: &Experiment, plan: &Plan, end: Time) -> Vec<Warni
     all
 }
 
-/// Horizontal links of a tree under a routing that goes up and down alone: only ways that flows
-/// keep lead over them.
+/// Horizontal links of a tree under a routing that goes up and down alone: only paths kept by flows
+/// use them.
 fn idle_links(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let (section, network) = (&experiment.topology, plan.network());
     let width = section.given("horizontal_width")?.whole()?;

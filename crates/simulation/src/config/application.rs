@@ -285,8 +285,8 @@ pub(super) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError>
     Keys::of::<Mpi>().read(Section::new(node, format!("{path}.mpi")))
 }
 
-/// A workload whose `motif` is a table, also where only its name is written: tables can be laid
-/// over each other.
+/// A workload whose `motif` is a table, also if only its name is written: tables can be laid over
+/// each other.
 pub(super) fn with_kind(mut node: Node) -> Node {
     if let Value::Table(members) = &mut node.value {
         for member in members.iter_mut().filter(|member| member.key == "motif") {

@@ -82,7 +82,7 @@ fn family(section: &str, catalog: &Catalog) -> Option<Family> {
     }
 }
 
-/// Refuses what a preset cannot have. Values are checked when they are used.
+/// Refuses keys that a preset cannot have. Values are checked when they are used.
 fn check(preset: &Node, catalog: &Catalog) -> Result<(), ConfigError> {
     for section in preset.members() {
         let Member { key, origin, value } = section;

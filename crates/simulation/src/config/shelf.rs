@@ -1,4 +1,5 @@
-//! Files that come with weir, and others in their place: what `file = "…"` and `preset = "…"` name.
+//! Files that come with weir, and files of the user instead: those named by `file = "…"` and
+//! `preset = "…"`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,7 +15,7 @@ use weir_model::Invalid;
 pub(super) struct Shelf<'a> {
     /// The key in its section, for messages.
     pub key: &'a str,
-    /// Names and texts of what comes with weir.
+    /// Names and texts of the files that come with weir.
     pub ready: &'static [(&'static str, &'static str)],
     /// The folder of those files.
     pub folder: &'static str,

@@ -27,7 +27,7 @@ pub struct Outcome {
     pub data: Data,
     /// Facts about this run that may differ between runs.
     pub facts: Facts,
-    /// The ways of watched packets: by packet, in order.
+    /// The paths of watched packets: by packet, in order.
     pub steps: Vec<Step>,
     /// Log of tasks, by domain, if one was kept.
     pub tasks: Vec<Vec<TaskStep>>,
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub wall_seconds: f64,
     /// Windows run.
     pub windows: u64,
-    /// Why it ended early, if it did.
+    /// Reason why it ended early, if it did.
     pub stopped: Option<StopReason>,
 }
 
@@ -66,7 +66,7 @@ struct Lookout<'a> {
     watchman: Watchman,
     observer: &'a mut dyn Observer,
     ranks: u32,
-    /// Why the run was ended by this.
+    /// Error with which this ended the run.
     error: Option<RunError>,
 }
 
