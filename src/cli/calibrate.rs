@@ -10,14 +10,14 @@ use weir_simulation::{Plan, Sample, trial};
 /// Processor time for which a run is begun, s.
 const LENGTH: f64 = 1.0;
 
-/// Up to so long, s, where that does not reach the time from which the run is what it will be
+/// Maximum of that time, s, if the run has not reached its steady state by then
 /// ([`Work::settles`]).
 const LONGER: f64 = 4.0;
 
 /// Maximum wall-clock time, as a multiple of that, if others have the processor most of the time.
 const PATIENCE: f64 = 5.0;
 
-/// Between two looks at it.
+/// Time between two checks of it.
 const STEP: Duration = Duration::from_millis(20);
 
 /// A network of more bytes than these is not built in a part of that.
@@ -26,7 +26,7 @@ const LARGEST: u64 = 400 << 20;
 /// Part of a run below which not much can be told.
 const LITTLE: f64 = 0.01;
 
-/// Operations of the programs of its applications that are looked at.
+/// Operations of the programs of its applications that are examined.
 const EFFORT: u64 = 1_000_000;
 
 /// A forecast, and in words how it is known.

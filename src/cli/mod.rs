@@ -48,7 +48,7 @@ use failure::{BAD_INPUT, FAILED};
 use weir_model::visible;
 use weir_simulation::config::Catalog;
 
-/// Says what is wrong with the arguments, or what they ask for: help, the version.
+/// Prints the error in the arguments, or the text they ask for: help, the version.
 pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     if asks_for_ranks(refused) {
         tell(

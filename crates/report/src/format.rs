@@ -132,7 +132,7 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
     lines
 }
 
-/// At most `width` characters; the middle of a longer text gives way to `..`.
+/// At most `width` characters; the middle of a longer text is replaced by `..`.
 pub fn shorten(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width || width < 4 {
@@ -158,7 +158,7 @@ pub fn protocol(summary: &Summary) -> String {
     }
 }
 
-/// Text as it stands in HTML and XML, which have no control characters.
+/// Text for HTML and XML, which have no control characters.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in visible(text).chars() {

@@ -50,7 +50,7 @@ fn by_group(held: &[u64], groups: &[u64]) -> Option<Heat> {
     Some(heat(cells, columns, rows, ["group", "router of the group"]))
 }
 
-/// As many columns as rows.
+/// Square arrangement: the same number of columns and rows.
 fn square(held: &[u64]) -> Heat {
     let side = (held.len() as f64).sqrt().ceil() as usize;
     let columns = held.len().div_ceil(side);

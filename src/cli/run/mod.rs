@@ -199,8 +199,8 @@ fn default_out(file: &Path) -> PathBuf {
     Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 
-/// On rank 0: writes the result and tells what came out. Gives why the run was stopped early, if it
-/// was.
+/// On rank 0: writes the result and tells what came out. Returns the reason why the run was stopped
+/// early, if it was.
 fn finish(
     options: &RunOptions,
     experiment: &Experiment,
@@ -306,7 +306,7 @@ impl Viewer {
         }
     }
 
-    /// For `weir inspect` while the run goes on.
+    /// Writes the progress for `weir inspect` while the run continues.
     fn note(&mut self, until: Time, moved: u64) {
         let elapsed = self.started.elapsed();
         let Some(place) = self.place.as_ref().filter(|_| elapsed >= self.next) else {
@@ -314,7 +314,7 @@ impl Viewer {
         };
         self.next = elapsed + NOTE.max(elapsed / 100);
         let text = state(self.kind, until, moved, elapsed);
-        // A full disk is told of when the result is written.
+        // A full disk is reported when the result is written.
         let _ = weir_result::replace(
             place,
             format!("{text} (at {})\n", weir_simulation::now()).as_bytes(),
@@ -346,7 +346,7 @@ impl Observer for Viewer {
         late.or_else(|| self.asked.reason())
     }
 
-    /// A twentieth of the wall-clock limit. Without one, in good time for what asks for the end:
+    /// A twentieth of the wall-clock limit. Without one, in good time for requests to end:
     /// schedulers give half a minute.
     fn heed_within(&self) -> Duration {
         let most = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Area, Outcome};
 
-/// The font, and what to take where it is missing; all have the same widths.
+/// The font, and replacements if it is missing; all have the same widths.
 pub const FAMILY: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 
 /// The font for measuring, and for the PNG.
@@ -234,7 +234,7 @@ pub fn centred(style: TextStyle<'static>) -> TextStyle<'static> {
     style.pos(Pos::new(HPos::Center, VPos::Center))
 }
 
-/// Gives the font to the plotting library.
+/// Registers the font with the plotting library.
 pub fn register_font() -> Result<(), String> {
     static DONE: OnceLock<bool> = OnceLock::new();
     let done = DONE

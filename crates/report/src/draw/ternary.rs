@@ -50,7 +50,7 @@ fn counts(points: &[[f64; 3]]) -> BTreeMap<[i64; 2], usize> {
     counts
 }
 
-/// The nearest cell: three whole numbers that sum to [`CELLS`]. None for what is no share.
+/// The nearest cell: three whole numbers that sum to [`CELLS`]. None for values that are no shares.
 fn cell(point: [f64; 3]) -> Option<[i64; 3]> {
     let sum: f64 = point.iter().sum();
     if !(sum.is_finite() && sum > 0.0 && point.iter().all(|share| *share >= 0.0)) {

@@ -205,7 +205,7 @@ impl Coord {
         }
     }
 
-    /// The same axis the other way round: from the largest value to the least.
+    /// The same axis reversed: from the largest value to the least.
     pub fn reversed(mut self) -> Coord {
         std::mem::swap(&mut self.low, &mut self.high);
         self
@@ -293,7 +293,7 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Ticks {
     }
 }
 
-/// Powers of ten; with 2 and 5 times these where there are few; fewer where there are many.
+/// Powers of ten; with 2 and 5 times these if there are few; fewer if there are many.
 fn log_ticks(low: f64, high: f64, most: usize) -> Ticks {
     let decades = (high / low).log10();
     if decades < 0.5 {

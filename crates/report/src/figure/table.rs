@@ -34,7 +34,7 @@ impl Table {
     }
 }
 
-/// A field of a CSV file, in quotes where it needs them.
+/// A field of a CSV file, in quotes if it needs them.
 pub fn csv_field(text: &str) -> String {
     let text = cell(text);
     if text.contains(['"', ',', '\n', '\r']) {
