@@ -366,8 +366,8 @@ fn oblivious_routing_takes_orders_in_turn() {
     }
 }
 
-/// Endpoint 0 sends to 15 at full rate, from corner to corner of 4 x 4. So do 1 and 2 to 3, over
-/// the first row.
+/// Endpoint 0 sends to 15 at full rate, from corner to corner of 4 x 4.
+/// So do 1 and 2 to 3, over the first row.
 #[test]
 fn source_adaptive_routing_leaves_the_longer_queue() {
     for topology in [

@@ -175,8 +175,8 @@ fn some_of_a_large_program_stands_for_all_of_it() {
     }
 }
 
-/// If packets take detours, wait and are sent again, the beginning of the run shows the extent. A
-/// hot spot in small buffers is harder to forecast: sooner or later they are full.
+/// If packets take detours, wait and are sent again, the beginning of the run shows the extent.
+/// A hot spot in small buffers is harder to forecast: sooner or later they are full.
 #[test]
 fn the_beginning_of_a_run_tells_the_rest() {
     let dragonfly = || Experiment::dragonfly(2, 4, 2);

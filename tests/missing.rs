@@ -11,9 +11,9 @@ fn class<'a>(data: &'a Data, name: &str) -> &'a Latency {
     &found.expect("a class").1
 }
 
-/// Four endpoints send 24 flits every 24 ns to a fifth, whose link brings 1 flit per ns. Each
-/// message waits its turn behind those that its source has generated before, and each source gets a
-/// quarter of the link: a message generated at g is received at 4 g.
+/// Four endpoints send 24 flits every 24 ns to a fifth, whose link brings 1 flit per ns.
+/// Each message waits its turn behind those that its source has generated before, and each source
+/// gets a quarter of the link: a message generated at g is received at 4 g.
 fn four_to_one() -> Experiment {
     Experiment::dragonfly(5, 2, 1)
         .traffic("hotspot", 1.0)
@@ -121,9 +121,9 @@ fn nothing_is_missing_of_what_had_the_time_to_arrive() {
     assert!(outcome.data.notes.is_empty(), "{:?}", outcome.data.notes);
 }
 
-/// Invariants of every run that is measured from its beginning to its end. Everything generated is
-/// received or missing, and every packet that a NIC sent is delivered, dropped or missing. Returns
-/// missing messages and packets.
+/// Invariants of every run that is measured from its beginning to its end.
+/// Everything generated is received or missing, and every packet that a NIC sent is delivered,
+/// dropped or missing. Returns missing messages and packets.
 fn nothing_is_forgotten(experiment: &Experiment) -> (u64, u64) {
     let data = experiment.run().data;
     let messages = Stats::of(class(&data, "message"));

@@ -75,8 +75,9 @@ fn message_takes_all_messages_in_turn() {
     assert!(!in_order(to(&packets, 10)) && !in_order(to(&packets, 40)));
 }
 
-/// SRP withdraws the rest of a message when its grant arrives. The granted time is far ahead if an
-/// endpoint is oversubscribed. The next message of its queue pair does not overtake it.
+/// SRP withdraws the rest of a message when its grant arrives.
+/// The granted time is far ahead if an endpoint is oversubscribed. The next message of its queue
+/// pair does not overtake it.
 #[test]
 fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
     let experiment = Experiment::dragonfly(2, 4, 2)

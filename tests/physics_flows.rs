@@ -323,9 +323,9 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
     );
 }
 
-/// Two applications on the same endpoints: the links add up the flows of both. So the 200 packets
-/// of one and the 300 of the other to one endpoint end together, when its link has carried 500, as
-/// if one application had sent all.
+/// Two applications on the same endpoints: the links add up the flows of both.
+/// So the 200 packets of one and the 300 of the other to one endpoint end together, when its link
+/// has carried 500, as if one application had sent all.
 #[test]
 fn the_flows_of_several_applications_share_their_links() {
     let app = |all: Experiment, name: &str, flows: &[(u32, u32, u64)]| {

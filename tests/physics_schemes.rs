@@ -125,9 +125,9 @@ fn srp_has_a_reservation_and_a_grant_for_every_message() {
     }
 }
 
-/// A speculative packet is dropped when more than the threshold is queued. So the queue is no
-/// longer than that, plus a packet from each input of the last router (14 ports at most hold one on
-/// its way in), plus packets that come at their granted times.
+/// A speculative packet is dropped when more than the threshold is queued.
+/// So the queue is no longer than that, plus a packet from each input of the last router (14 ports
+/// at most hold one on its way in), plus packets that come at their granted times.
 #[test]
 fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
     let end = "60 us";

@@ -1,7 +1,7 @@
-//! Exact relations that hold for every network, routing and scheme. The times of a port add up to
-//! the time of the run, and numbers counted in several places agree. Names and idle jobs change
-//! nothing, the same messages take the same time in every format, and half the rates take twice the
-//! time. The tests here are short; ci/attack runs them at length.
+//! Exact relations that hold for every network, routing and scheme.
+//! The times of a port add up to the time of the run, and numbers counted in several places agree.
+//! Names and idle jobs change nothing, the same messages take the same time in every format, and
+//! half the rates take twice the time. The tests here are short; ci/attack runs them at length.
 
 use std::fs;
 

@@ -1,6 +1,6 @@
-//! `slowdown` compares a job with itself alone. The sweep runs it alone without being asked, once
-//! for all points that differ in other jobs only. It uses the same endpoints and random streams as
-//! if the other workloads were told not to run.
+//! `slowdown` compares a job with itself alone.
+//! The sweep runs it alone without being asked, once for all points that differ in other jobs only.
+//! It uses the same endpoints and random streams as if the other workloads were told not to run.
 
 use std::fs;
 use std::path::Path;

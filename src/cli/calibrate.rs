@@ -37,8 +37,8 @@ pub struct Calibrated {
     pub words: String,
 }
 
-/// Expected cost of an experiment. With `calibrate` it is begun in this process, and dropped after
-/// a second or a few.
+/// Expected cost of an experiment.
+/// With `calibrate` it is begun in this process, and dropped after a second or a few.
 pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Calibrated {
     let work = Work::of(experiment, plan, EFFORT);
     let assumed = |why: &str| Calibrated {

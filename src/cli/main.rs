@@ -7,8 +7,9 @@ use clap::Parser;
 use super::{Arguments, Command};
 use weir_simulation::config::Catalog;
 
-/// The program: the whole task of `main`. Experiments may use the names in `catalog`: everything
-/// that comes with weir ([`weir_simulation::catalog::catalog`]), and the program's own additions.
+/// The program: the whole task of `main`.
+/// Experiments may use the names in `catalog`: everything that comes with weir
+/// ([`weir_simulation::catalog::catalog`]), and the program's own additions.
 pub fn main(catalog: &Catalog) -> ExitCode {
     forgo_file_locks();
     let arguments = match Arguments::try_parse() {

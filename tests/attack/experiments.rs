@@ -1,5 +1,6 @@
-//! Random experiments over the whole catalog. Every variant in a registry is drawn, with parameters
-//! from its schema. Refused experiments are drawn again, so that the rest can be run.
+//! Random experiments over the whole catalog.
+//! Every variant in a registry is drawn, with parameters from its schema. Refused experiments are
+//! drawn again, so that the rest can be run.
 
 use schemars::schema_for;
 use toml::{Table, Value};

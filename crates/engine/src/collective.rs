@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use super::transport::{Transport, TransportError};
 use weir_model::codec;
 
-/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks. Its own
-/// stays as it is.
+/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks.
+/// Its own stays as it is.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Conservative, windowed, parallel discrete-event simulation. The engine knows no networks: it
-//! moves domains and the mail between them.
+//! Conservative, windowed, parallel discrete-event simulation.
+//! The engine knows no networks: it moves domains and the mail between them.
 //!
 //! Every domain runs a whole window alone; then the mail of the window is handed over. A window is
 //! no longer than the lookahead: the minimum delay before an event in one domain can affect
@@ -77,8 +77,8 @@ pub trait Domain {
     /// Announces that mail will be delivered next, and then the domain advances: its state may be
     /// fetched into the cache.
     fn prepare(&self) {}
-    /// Announces mail that will be delivered next, with that of other neighbours. The places that
-    /// it will be written to may be fetched into the cache, in [`EXPECTING`] steps.
+    /// Announces mail that will be delivered next, with that of other neighbours.
+    /// The places that it will be written to may be fetched into the cache, in [`EXPECTING`] steps.
     fn expect(&self, mail: &Self::Mail, step: u32) {
         let _ = (mail, step);
     }
@@ -90,8 +90,8 @@ pub trait Domain {
     fn urgent(&mut self) -> Option<usize> {
         None
     }
-    /// True if the run needs nothing more from this domain, though there may be more to do. When
-    /// all domains say so the run ends.
+    /// True if the run needs nothing more from this domain, though there may be more to do.
+    /// When all domains say so the run ends.
     fn finished(&self) -> bool {
         false
     }

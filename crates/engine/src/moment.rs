@@ -1,8 +1,9 @@
 use weir_model::{NEVER, Time};
 use weir_slots::Slots;
 
-/// The content of an event: a number that orders it among simultaneous events. Made of its content
-/// by the domain: its upper bits are the kind of event, its lower bits the place.
+/// The content of an event: a number that orders it among simultaneous events.
+/// Made of its content by the domain: its upper bits are the kind of event, its lower bits the
+/// place.
 pub type EventKey = u32;
 
 /// Keys up to which there is a bit for each: 8 KiB.

@@ -10,8 +10,8 @@ const FIRST: Time = 10_000;
 /// No piece is longer than this, ps, so that a load that rises after a quiet time is noticed.
 const LONGEST: Time = 10_000_000;
 
-/// Measures the time of pieces on this rank, and sets the maximum length of the next one. The ranks
-/// agree on the minimum.
+/// Measures the time of pieces on this rank, and sets the maximum length of the next one.
+/// The ranks agree on the minimum.
 pub(super) struct Pace {
     begun: Instant,
     /// Beginning of the piece in simulated time, ps.

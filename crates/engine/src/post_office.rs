@@ -152,8 +152,9 @@ impl<M: Mail> PostOffice<M> {
         Ok(common)
     }
 
-    /// Hands the mail between domains of this rank over. A box is checked once in a window, and not
-    /// touched again if it is empty: a domain may have many neighbours and little mail for each.
+    /// Hands the mail between domains of this rank over.
+    /// A box is checked once in a window, and not touched again if it is empty: a domain may have
+    /// many neighbours and little mail for each.
     fn swap<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
         for (sender, around) in self.around.iter().enumerate() {
             for (slot, place) in around.places.iter().enumerate() {

@@ -29,8 +29,8 @@ const PERIOD: u32 = 1 << 8;
 const FEW: u32 = 6;
 const MANY: u32 = 8 * FEW;
 
-/// Buckets are at most 2^DOUBLINGS times as long as at first. A bucket in which little happens must
-/// not be so long that all later events would fall into it.
+/// Buckets are at most 2^DOUBLINGS times as long as at first.
+/// A bucket in which little happens must not be so long that all later events would fall into it.
 const DOUBLINGS: u32 = 7;
 
 /// Some events of one bucket.
@@ -44,10 +44,11 @@ struct Chunk {
     events: [u64; CHUNK],
 }
 
-/// A queue of events in order of time. Simultaneous events are ordered by kind, then by place under
-/// a mask that depends on the time only. So the order is a function of the events, but favours no
-/// place in the long run. (With a plain order, of two outputs that want the same input at the same
-/// time the one with the lower number would win every time.)
+/// A queue of events in order of time.
+/// Simultaneous events are ordered by kind, then by place under a mask that depends on the time
+/// only. So the order is a function of the events, but favours no place in the long run. (With a
+/// plain order, of two outputs that want the same input at the same time the one with the lower
+/// number would win every time.)
 ///
 /// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks, and
 /// is sorted when its turn comes. Freed chunks are used again at once, so that the queue touches no

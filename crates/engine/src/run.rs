@@ -104,8 +104,9 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     /// Reason why a run does not come to its end: a domain, the transport, or the observer.
     type Error: From<D::Error> + From<TransportError>;
 
-    /// True if this rank wants the run to end here. Asked after every piece of a window, just
-    /// before the ranks agree on the next step: all end there together if one of them wants to.
+    /// True if this rank wants the run to end here.
+    /// Asked after every piece of a window, just before the ranks agree on the next step: all end
+    /// there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
 
     /// Maximum wall-clock time before the run must react to [`Monitor::stop`]: longer windows are

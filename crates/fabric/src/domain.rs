@@ -201,8 +201,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.records.task_log.take()
     }
 
-    /// Packets in this domain, in queues and on wires. Packets queued in a NIC for injection do not
-    /// count.
+    /// Packets in this domain, in queues and on wires.
+    /// Packets queued in a NIC for injection do not count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
         let heads = |nic: &Nic| nic.control.heads().chain([nic.ends.head]);

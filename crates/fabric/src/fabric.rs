@@ -58,8 +58,8 @@ pub trait Part {
     /// # Errors
     /// If a part of it cannot be written.
     fn save(&self) -> Result<Vec<u8>, CodecError>;
-    /// Continues from a saved state of the same domain of the same experiment. Only for a domain
-    /// that has just been built.
+    /// Continues from a saved state of the same domain of the same experiment.
+    /// Only for a domain that has just been built.
     ///
     /// # Errors
     /// If the bytes are no such state. The domain is unusable then.
@@ -216,8 +216,8 @@ impl Fabric {
         Fabric { domains, share }
     }
 
-    /// Runs from `start` to the end of the schedule. Returns why it ended and the number of
-    /// windows.
+    /// Runs from `start` to the end of the schedule.
+    /// Returns why it ended and the number of windows.
     ///
     /// # Errors
     /// The failure that keeps the run from its end, on any rank.

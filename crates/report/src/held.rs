@@ -4,9 +4,9 @@ use super::figure::{Axis, Heat};
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
 
-/// Contents of all routers at the last sample that is not after `time`. There is one cell for each,
-/// group by group from left to right if the network has groups, else in a square. None if there is
-/// no such sample.
+/// Contents of all routers at the last sample that is not after `time`.
+/// There is one cell for each, group by group from left to right if the network has groups, else in
+/// a square. None if there is no such sample.
 ///
 /// # Errors
 /// If the file is damaged.

@@ -238,9 +238,9 @@ pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<[f64; 3]>> {
 /// Columns and rows of the picture of a table.
 const CELLS: [usize; 2] = [160, 100];
 
-/// Contents of all routers over time, with cells merged until there are few enough. Each cell is
-/// the most that any of its routers held at any of its times. The text says what a cell is. None if
-/// it was not recorded.
+/// Contents of all routers over time, with cells merged until there are few enough.
+/// Each cell is the most that any of its routers held at any of its times. The text says what a
+/// cell is. None if it was not recorded.
 ///
 /// # Errors
 /// If the file is damaged.

@@ -332,8 +332,8 @@ pub(super) fn bound(job: &Job, time: String) -> String {
 /// Number of applications that are shown.
 const APPLICATIONS: usize = 8;
 
-/// Communication time of applications: the largest of their tasks. It has a separate line because
-/// the table of jobs has no room.
+/// Communication time of applications: the largest of their tasks.
+/// It has a separate line because the table of jobs has no room.
 fn communication(lines: &mut Vec<String>, digest: &Digest, applications: &[String]) {
     let jobs = digest.jobs.iter();
     let jobs: Vec<String> = jobs

@@ -37,9 +37,9 @@ pub enum WriteError {
     },
 }
 
-/// Writes `page` into `dir`: `report.html` and `figures/ID.svg`, `.png`, `.csv`. Files of an
-/// earlier report are replaced, one at a time; the page comes last, so that it never names a
-/// missing figure. Returns the path of the page.
+/// Writes `page` into `dir`: `report.html` and `figures/ID.svg`, `.png`, `.csv`.
+/// Files of an earlier report are replaced, one at a time; the page comes last, so that it never
+/// names a missing figure. Returns the path of the page.
 ///
 /// # Errors
 /// If a figure cannot be drawn or a file cannot be written.

@@ -91,8 +91,8 @@ pub fn first_missing(path: &Path) -> Option<&Path> {
     above.find(|one| !one.as_os_str().is_empty() && !one.exists())
 }
 
-/// Reason why a file cannot be read or written. If a directory on the path to it is gone, that says
-/// more than that there is no file.
+/// Reason why a file cannot be read or written.
+/// If a directory on the path to it is gone, that says more than that there is no file.
 fn cause_at(path: &Path, cause: impl ToString) -> String {
     match first_missing(path) {
         Some(missing) => format!("there is no directory {}", missing.display()),

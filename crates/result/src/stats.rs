@@ -16,12 +16,12 @@ pub struct Stats {
     pub missing: u64,
     /// Shape of the samples that arrived.
     pub arrived: Shape,
-    /// Lower bounds over all samples, whatever becomes of the missing ones. Missing samples count
-    /// with their age at the end.
+    /// Lower bounds over all samples, whatever becomes of the missing ones.
+    /// Missing samples count with their age at the end.
     pub at_least: Shape,
-    /// Upper bounds over all samples, whatever becomes of the missing ones. Infinite ([`Time::MAX`]
-    /// for the maximum) if there is no such bound. A number is known, to within a bucket of the
-    /// histogram, if both bounds are the same.
+    /// Upper bounds over all samples, whatever becomes of the missing ones.
+    /// Infinite ([`Time::MAX`] for the maximum) if there is no such bound. A number is known, to
+    /// within a bucket of the histogram, if both bounds are the same.
     pub at_most: Shape,
 }
 

@@ -9,8 +9,8 @@ use weir_input::{Duration, OutputQueue};
 use weir_model::{Invalid, KindName, NEVER, Time, stream};
 use weir_workload::tasks::{Job, Op, Script};
 
-/// Most parts of programs that are examined for something that is sent. Programs that are silent
-/// for longer pass.
+/// Most parts of programs that are examined for something that is sent.
+/// Programs that are silent for longer pass.
 const PARTS: u32 = 100_000;
 /// Keys of motifs that can make one empty.
 const COUNTS: [&str; 4] = ["iterations", "steps", "rounds", "senders"];
@@ -70,8 +70,8 @@ fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     ))
 }
 
-/// Adaptive routing notices congestion elsewhere by the queues at the router where it decides. An
-/// output queue without limit takes everything in, so that no queue builds up before it, unless
+/// Adaptive routing notices congestion elsewhere by the queues at the router where it decides.
+/// An output queue without limit takes everything in, so that no queue builds up before it, unless
 /// packets need a credit to cross.
 fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     if !plan.network().routing.is_adaptive() {

@@ -119,8 +119,8 @@ impl Criterion {
         Some(value).filter(|value| value.is_finite())
     }
 
-    /// Values with the full grade and with none, for points with these values. None if no point has
-    /// any.
+    /// Values with the full grade and with none, for points with these values.
+    /// None if no point has any.
     fn ends(&self, values: &[Option<f64>]) -> Option<(f64, f64)> {
         let seen = || values.iter().copied().flatten();
         let (least, most) = (seen().reduce(f64::min)?, seen().reduce(f64::max)?);

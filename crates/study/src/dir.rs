@@ -33,8 +33,8 @@ pub struct PointDir {
 pub struct Status {
     /// State of the point.
     pub state: StateName,
-    /// Its place in the study when it was started. The job file may have been edited since: a hint
-    /// where to look first.
+    /// Its place in the study when it was started.
+    /// The job file may have been edited since: a hint where to look first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<usize>,
     /// Reason of the failure.
@@ -260,8 +260,8 @@ impl SweepDir {
         }
     }
 
-    /// A job file that was edited continues with its remaining points. One of another name and
-    /// title would take this one's table.
+    /// A job file that was edited continues with its remaining points.
+    /// One of another name and title would take this one's table.
     fn check_free(&self, path: &Path, text: &str) -> io::Result<()> {
         if self.root.join(schema::FILE).is_file() && !self.job().is_file() {
             return Err(io::Error::other("it holds the result of a run"));

@@ -299,8 +299,8 @@ impl Study {
         error
     }
 
-    /// Checks that some point records the data that each figure and claim needs. No more points are
-    /// examined than necessary.
+    /// Checks that some point records the data that each figure and claim needs.
+    /// No more points are examined than necessary.
     ///
     /// # Errors
     /// The first need that no point can meet.
@@ -385,8 +385,8 @@ fn jobs(experiment: &Experiment) -> Vec<(String, bool)> {
     jobs.collect()
 }
 
-/// The values of a function of `0..count`, computed by several threads. Its first error, if there
-/// is one.
+/// The values of a function of `0..count`, computed by several threads.
+/// Its first error, if there is one.
 fn each<T: Send>(
     count: usize,
     value: &(dyn Fn(usize) -> Result<T, ConfigError> + Sync),

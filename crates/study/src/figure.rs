@@ -21,8 +21,9 @@ pub struct Figure {
     pub kind: FigureKind,
     /// Quantity along the bottom; None for the kinds that need none.
     pub x: Option<FigureX>,
-    /// For a line, bar or stacked figure: metrics of the table. Otherwise the rows that are drawn:
-    /// `series.job.hot.delivered_bytes`, `latency.message`, `ports.local`, `occupancy`.
+    /// For a line, bar or stacked figure: metrics of the table.
+    /// Otherwise the rows that are drawn: `series.job.hot.delivered_bytes`, `latency.message`,
+    /// `ports.local`, `occupancy`.
     pub y: Vec<FigureY>,
     /// The axis (its index) that lies upwards in a map.
     pub up: Option<usize>,
@@ -259,8 +260,8 @@ fn read_ratio(
     Ok(Some(Ratio { metric, at: places }))
 }
 
-/// Checks that a map has two axes of numbers, and another figure no key of a map. Returns the marks
-/// of the map.
+/// Checks that a map has two axes of numbers, and another figure no key of a map.
+/// Returns the marks of the map.
 fn read_map(
     given: &Given,
     file: &FigureFile,

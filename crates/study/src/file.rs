@@ -167,9 +167,9 @@ pub enum FigureKind {
     Ternary,
     /// A matrix, as of `/data/occupancy`.
     Heatmap,
-    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. Places
-    /// that were not run have the colour of the nearest point that was. If other axes differ as
-    /// well, the point with the best score is shown.
+    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric.
+    /// Places that were not run have the colour of the nearest point that was. If other axes differ
+    /// as well, the point with the best score is shown.
     Map,
 }
 

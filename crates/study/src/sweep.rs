@@ -37,8 +37,8 @@ const RESUMABLE: i32 = 85;
 /// A stalled run (contract).
 const STALLED: i32 = 4;
 
-/// Environment variables that MPI launchers set for their ranks. A run on one rank must not take
-/// itself for one of them.
+/// Environment variables that MPI launchers set for their ranks.
+/// A run on one rank must not take itself for one of them.
 const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
 
 /// Settings for running the points.
@@ -104,8 +104,8 @@ pub struct Running<'a> {
     pub dir: &'a SweepDir,
 }
 
-/// Runs the missing ones of `points`. `stop` ends it early: the runs are ended and can be started
-/// again.
+/// Runs the missing ones of `points`.
+/// `stop` ends it early: the runs are ended and can be started again.
 ///
 /// # Errors
 /// If a directory cannot be written or the program cannot be started; the runs are ended.
@@ -382,8 +382,8 @@ impl Active<'_> {
         }
     }
 
-    /// Reason why this run ended early, as its result says, if it has left one. Results of earlier
-    /// runs are ignored.
+    /// Reason why this run ended early, as its result says, if it has left one.
+    /// Results of earlier runs are ignored.
     fn stopped(&self) -> Option<String> {
         let run = read(&self.dir.result()).ok()?.run;
         run.stopped.filter(|_| run.started >= self.status.started)

@@ -12,8 +12,8 @@ use weir_result::{Data, Stats};
 use weir_simulation::config::{Catalog, Experiment};
 use weir_simulation::{Log, Observer, Outcome, Plan, is_much};
 
-/// Measures the cost of each job that feeds a full link to each other job. Every run is one
-/// process; nothing is written.
+/// Measures the cost of each job that feeds a full link to each other job.
+/// Every run is one process; nothing is written.
 ///
 /// `text`: the resolved experiment of the result.
 ///
@@ -66,8 +66,8 @@ pub(super) fn verify(
     Ok(found)
 }
 
-/// The critical paths of a result's applications, from two runs. One logs causes, the other follows
-/// the messages that mattered. Both equal the run of the result.
+/// The critical paths of a result's applications, from two runs.
+/// One logs causes, the other follows the messages that mattered. Both equal the run of the result.
 ///
 /// # Errors
 /// As [`verify`].

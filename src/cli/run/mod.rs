@@ -199,8 +199,8 @@ fn default_out(file: &Path) -> PathBuf {
     Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 
-/// On rank 0: writes the result and tells what came out. Returns the reason why the run was stopped
-/// early, if it was.
+/// On rank 0: writes the result and tells what came out.
+/// Returns the reason why the run was stopped early, if it was.
 fn finish(
     options: &RunOptions,
     experiment: &Experiment,
@@ -346,8 +346,8 @@ impl Observer for Viewer {
         late.or_else(|| self.asked.reason())
     }
 
-    /// A twentieth of the wall-clock limit. Without one, in good time for requests to end:
-    /// schedulers give half a minute.
+    /// A twentieth of the wall-clock limit.
+    /// Without one, in good time for requests to end: schedulers give half a minute.
     fn heed_within(&self) -> Duration {
         let most = Duration::from_secs(5);
         let part = |limit: Duration| (limit / 20).clamp(Duration::from_millis(100), most);

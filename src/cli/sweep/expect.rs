@@ -60,8 +60,9 @@ struct Finished<'a> {
 }
 
 impl Outlook {
-    /// Outlook of a view of a sweep. With `calibrate` its points that are not done are begun.
-    /// Unless `everything` is asked for, some points of a large study stand for all.
+    /// Outlook of a view of a sweep.
+    /// With `calibrate` its points that are not done are begun. Unless `everything` is asked for,
+    /// some points of a large study stand for all.
     pub fn new(
         sweep: &Sweep,
         view: &View,

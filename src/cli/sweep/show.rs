@@ -269,8 +269,8 @@ fn status_text(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     text
 }
 
-/// True if nothing can be written into the directory of a sweep. Then a message says so, with the
-/// action taken instead.
+/// True if nothing can be written into the directory of a sweep.
+/// Then a message says so, with the action taken instead.
 fn is_read_only(sweep: &Sweep, instead: &str) -> bool {
     let read_only = sweep.dir.is_read_only();
     if read_only {

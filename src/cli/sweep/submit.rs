@@ -268,8 +268,9 @@ fn script_name(index: usize) -> String {
 
 const COLLECT: &str = "collect.sbatch";
 
-/// The jobs that the script `index` waits for. The last script waits for all; an array waits for
-/// the one before if there is a limit, which is for one array only.
+/// The jobs that the script `index` waits for.
+/// The last script waits for all; an array waits for the one before if there is a limit, which is
+/// for one array only.
 fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[T]) -> Vec<T> {
     match (index == arrays.len(), settings.max_running) {
         (true, _) => jobs.to_vec(),
@@ -278,8 +279,8 @@ fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[
     }
 }
 
-/// Condition of the user on the start of a script. Scripts that wait for others of this study need
-/// none.
+/// Condition of the user on the start of a script.
+/// Scripts that wait for others of this study need none.
 fn dependency(options: &SubmitOptions, waits: bool) -> Option<&str> {
     options.dependency.as_deref().filter(|_| !waits)
 }

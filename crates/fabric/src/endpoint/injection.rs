@@ -8,8 +8,8 @@ use weir_model::{EndpointId, LinkKind, NEVER, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};
 
-/// True if the next packet may take a virtual channel, of `vcs` and after the one used `last`. If
-/// virtual networks are taken in turn, the channel must be of the network whose turn it is.
+/// True if the next packet may take a virtual channel, of `vcs` and after the one used `last`.
+/// If virtual networks are taken in turn, the channel must be of the network whose turn it is.
 pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
     let networks = u32::from(choice.networks);
     let each = vcs / networks;

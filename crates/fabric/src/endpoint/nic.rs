@@ -358,8 +358,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin));
     }
 
-    /// Calls a hook at a NIC, then carries out its requests. The header that the hook sees is the
-    /// one that the pool holds.
+    /// Calls a hook at a NIC, then carries out its requests.
+    /// The header that the hook sees is the one that the pool holds.
     #[inline(always)]
     pub(crate) fn at_nic<R>(
         &mut self,

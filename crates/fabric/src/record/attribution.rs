@@ -99,8 +99,8 @@ impl<K: Compiled> FabricDomain<K> {
         notes.keep(output);
     }
 
-    /// Examines the flits at the inputs of a router that wait for an output. `own`: their reason to
-    /// wait if there is credit.
+    /// Examines the flits at the inputs of a router that wait for an output.
+    /// `own`: their reason to wait if there is credit.
     fn look_at_inputs(&self, output: OutIndex, now: Time, own: Kind, notes: &mut Attribution) {
         let classes = usize::from(self.fixed.classes.count());
         let mut requests = std::mem::take(&mut notes.requests);

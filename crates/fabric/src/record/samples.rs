@@ -11,9 +11,9 @@ use weir_engine::Schedule;
 use weir_model::{NEVER, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Ensures before the samples up to `until` are taken that they are not too many. `until` is
-    /// the end of the window, which is the same in all domains; the end of a piece depends on the
-    /// clock.
+    /// Ensures before the samples up to `until` are taken that they are not too many.
+    /// `until` is the end of the window, which is the same in all domains; the end of a piece
+    /// depends on the clock.
     #[inline]
     pub(crate) fn thin_samples(&mut self, until: Time) {
         if self.records.samples.next() == NEVER {

@@ -44,8 +44,8 @@ pub struct Wait {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Every blocked place of this domain, with the places that its packets wait for. A place is
-    /// not listed if some packet can leave it, or waits for time only.
+    /// Every blocked place of this domain, with the places that its packets wait for.
+    /// A place is not listed if some packet can leave it, or waits for time only.
     pub fn waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
         for router in self.ports.routers.iter() {

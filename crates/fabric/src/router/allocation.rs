@@ -31,8 +31,8 @@ impl<K: Compiled> FabricDomain<K> {
         output.unwrap_or(0).max(input)
     }
 
-    /// Notes that a packet crosses from this queue; its tail is across at `leave`. Its channels are
-    /// allocated anew after that.
+    /// Notes that a packet crosses from this queue; its tail is across at `leave`.
+    /// Its channels are allocated anew after that.
     #[inline(never)]
     pub(crate) fn allocate_from(
         &mut self,

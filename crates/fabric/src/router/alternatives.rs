@@ -17,8 +17,9 @@ use weir_model::{Classes, PacketIndex, Time};
 use weir_network::routing::Hop;
 
 impl<K: Compiled> FabricDomain<K> {
-    /// A routed packet asks for its output, and for another if it cannot go there. Behind others,
-    /// which could not leave by that output either, it tries the rest of its routes once.
+    /// A routed packet asks for its output, and for another if it cannot go there.
+    /// Behind others, which could not leave by that output either, it tries the rest of its routes
+    /// once.
     pub(crate) fn ask_for_any(
         &mut self,
         index: PacketIndex,
@@ -59,8 +60,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ways = ways;
     }
 
-    /// The routes of a packet except the first, which leads to the output `first`. The buffer is to
-    /// be put back.
+    /// The routes of a packet except the first, which leads to the output `first`.
+    /// The buffer is to be put back.
     fn ways_of(
         &mut self,
         index: PacketIndex,
@@ -106,8 +107,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.pool.get_mut(queue.head).queue = out_queue;
     }
 
-    /// Makes the first packet of `main` wait for the route of that request and for all of `ways`. A
-    /// route that is available now is served in a separate event.
+    /// Makes the first packet of `main` wait for the route of that request and for all of `ways`.
+    /// A route that is available now is served in a separate event.
     fn wait_for_all(&mut self, main: RequestIndex, ways: &[Hop], now: Time) {
         let Request {
             queue,

@@ -92,8 +92,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Gives the credit of a packet back, to be used from `time` on. The packet is at its endpoint,
-    /// or was dropped after it had taken the credit.
+    /// Gives the credit of a packet back, to be used from `time` on.
+    /// The packet is at its endpoint, or was dropped after it had taken the credit.
     #[inline(never)]
     pub(crate) fn leave_place(&mut self, index: PacketIndex, output: OutIndex, time: Time) {
         let packet = self.pool.get(index);

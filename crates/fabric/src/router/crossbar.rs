@@ -274,8 +274,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Request of a ring that is served next, by the router's arbitration. Requests that may not
-    /// cross are left waiting for what they lack.
+    /// Request of a ring that is served next, by the router's arbitration.
+    /// Requests that may not cross are left waiting for what they lack.
     #[inline(always)]
     fn pick(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
         // A class without requests needs no call.

@@ -105,8 +105,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says. The
-    /// first to come is dropped first; the others are looked at again in time.
+    /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says.
+    /// The first to come is dropped first; the others are looked at again in time.
     #[inline(always)]
     pub(crate) fn shed(&mut self, output: OutIndex, now: Time) {
         // Mostly there are none.

@@ -20,8 +20,8 @@ struct Choice {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Notes that a packet has crossed; its head is at the output queue's end at `packet.head`. If
-    /// nothing is in its way it takes the link at once, which saves an event: packets that cross
+    /// Notes that a packet has crossed; its head is at the output queue's end at `packet.head`.
+    /// If nothing is in its way it takes the link at once, which saves an event: packets that cross
     /// later are ready later.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
@@ -318,8 +318,9 @@ impl<K: Compiled> FabricDomain<K> {
         tail < self.progress.until && (alone || self.ends.nics[nic as usize].wire.is_empty())
     }
 
-    /// Puts a packet on a link. Its head leaves at `depart`; its tail leaves when all of it has
-    /// been sent, and no sooner than it got here.
+    /// Puts a packet on a link.
+    /// Its head leaves at `depart`; its tail leaves when all of it has been sent, and no sooner
+    /// than it got here.
     pub(crate) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
         let out = &mut self.ports.outputs[output as usize];
         let packet = self.pool.get_mut(index);

@@ -9,8 +9,9 @@ use weir_network::topology::{Link, Peer, Topology};
 /// Ends of the network that are examined for the longest path.
 const ENDS: u32 = 64;
 
-/// Zero-load time of a packet without length from a router to an endpoint, ps. Its route is that of
-/// a packet that has come in by the port; `crossing` is the latency of a router.
+/// Zero-load time of a packet without length from a router to an endpoint, ps.
+/// Its route is that of a packet that has come in by the port; `crossing` is the latency of a
+/// router.
 pub(crate) fn way(
     topology: &dyn Topology,
     routing: &dyn Routing,
@@ -26,9 +27,9 @@ pub(crate) fn way(
     time
 }
 
-/// Calls `each` with every router on a packet's route and the link that it takes there. The packet
-/// has come into a router by a port, and goes to an endpoint with these flags. `rng` draws if its
-/// routing does; otherwise the first choice is taken.
+/// Calls `each` with every router on a packet's route and the link that it takes there.
+/// The packet has come into a router by a port, and goes to an endpoint with these flags. `rng`
+/// draws if its routing does; otherwise the first choice is taken.
 fn walk(
     topology: &dyn Topology,
     routing: &dyn Routing,

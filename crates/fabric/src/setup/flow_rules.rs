@@ -18,8 +18,9 @@ pub struct FlowRules {
     pub held: bool,
 }
 
-/// The control packets that manage flows. They are in the class of control packets, except the
-/// last, which follows data. If the scheme does not hear of flows there are no probes.
+/// The control packets that manage flows.
+/// They are in the class of control packets, except the last, which follows data. If the scheme
+/// does not hear of flows there are no probes.
 pub fn flow_kinds(rules: &FlowRules, classes: Classes) -> Vec<ControlKind> {
     let kind = |name, class| ControlKind {
         name,

@@ -127,8 +127,8 @@ impl RouterParameters {
         self.vc_allocation > 0 || self.route_computation > 0
     }
 
-    /// Flits of one output queue; None: the input queues feed the link. For an unlimited queue, one
-    /// more than any holds ([`Network::most_queued`]).
+    /// Flits of one output queue; None: the input queues feed the link.
+    /// For an unlimited queue, one more than any holds ([`Network::most_queued`]).
     pub fn output_flits(&self, parameters: &Parameters) -> Option<u32> {
         match self.output_queue {
             OutputQueue::None => None,
@@ -144,10 +144,10 @@ impl RouterParameters {
 /// The most flits that the output queues of a port hold together.
 pub const MOST_QUEUED: u32 = 1 << 30;
 
-/// The most flits that the input buffers of a router hold together. The limit lets the flits on
-/// their way out by one port, in input buffers and output queues, be counted in 32 bits. The rest
-/// of the 32 bits is for packets that the router sends itself: of one flit each, so that memory
-/// ends before 2²⁸ of them wait.
+/// The most flits that the input buffers of a router hold together.
+/// The limit lets the flits on their way out by one port, in input buffers and output queues, be
+/// counted in 32 bits. The rest of the 32 bits is for packets that the router sends itself: of one
+/// flit each, so that memory ends before 2²⁸ of them wait.
 pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
 
 /// Everything about the network that does not change during a run; shared by all domains of a rank.
@@ -355,8 +355,9 @@ impl Network {
         MOST_QUEUED / self.most_channels()
     }
 
-    /// Domains that `domain` exchanges mail with, ascending. These are the domains that share a
-    /// link with it, or all others if any endpoint may be signalled out of band.
+    /// Domains that `domain` exchanges mail with, ascending.
+    /// These are the domains that share a link with it, or all others if any endpoint may be
+    /// signalled out of band.
     pub fn neighbours(&self, domain: DomainId) -> Vec<DomainId> {
         if self.signals {
             let all = 0..self.topology.domains();

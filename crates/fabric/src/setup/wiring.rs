@@ -44,8 +44,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ports.memory = Memory::new(words);
     }
 
-    /// Number of port indices of a router. A router that sends packets itself does so by a port
-    /// that leads nowhere, after the others.
+    /// Number of port indices of a router.
+    /// A router that sends packets itself does so by a port that leads nowhere, after the others.
     pub(crate) fn places(&self, ports: PortId) -> u32 {
         u32::from(ports) + u32::from(K::CC && self.fixed.can.answers)
     }
@@ -123,8 +123,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The wire to a port of another router, and the reverse path for credits. `bases` holds those
-    /// of neighbouring domains.
+    /// The wire to a port of another router, and the reverse path for credits.
+    /// `bases` holds those of neighbouring domains.
     fn wires(
         &self,
         router: RouterId,

@@ -42,8 +42,8 @@ struct Typed {
 }
 
 impl Section {
-    /// A section made from text, for tests and defaults. The text is the content of the section,
-    /// without its header.
+    /// A section made from text, for tests and defaults.
+    /// The text is the content of the section, without its header.
     ///
     /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever the text has.
     pub fn from_toml(text: &str) -> Result<Section, ConfigError> {

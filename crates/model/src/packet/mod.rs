@@ -144,9 +144,10 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s. A lag never exceeds the
-    /// time of the longest packet on the slowest link, which is limited to that. A tail waits for
-    /// its head only where the head waits, and a crossbar is no slower than its link.
+    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s.
+    /// A lag never exceeds the time of the longest packet on the slowest link, which is limited to
+    /// that. A tail waits for its head only where the head waits, and a crossbar is no slower than
+    /// its link.
     pub const LONGEST_LAG: Time = 1_000_000_000_000;
     /// The unit of [`Packet::waited`], ps.
     pub const WAIT_UNIT: Time = 256;
@@ -217,15 +218,16 @@ pub struct Origin {
     pub payload_bits: u32,
     /// The endpoint that sent it.
     pub source: EndpointId,
-    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again. With source and
-    /// destination it identifies a message under way: messages to one destination leave in order,
-    /// and memory ends before 2³² of them are under way.
+    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again.
+    /// With source and destination it identifies a message under way: messages to one destination
+    /// leave in order, and memory ends before 2³² of them are under way.
     pub message: u32,
     /// The packet's number at its source, from 0; after 2³² - 1 comes 0 again. `source:sequence`
     /// names it in records.
     pub sequence: u32,
-    /// The packet's number in its message, from 0. Only for schemes that send packets again, which
-    /// refuse longer messages (`weir_congestion::About::countable`).
+    /// The packet's number in its message, from 0.
+    /// Only for schemes that send packets again, which refuse longer messages
+    /// (`weir_congestion::About::countable`).
     pub part: u32,
     /// The workload it belongs to; there are at most 65,535.
     pub job: u16,

@@ -87,8 +87,9 @@ const DASHES: [&str; 6] = ["", "16 8", "5 6", "28 8 5 8", "32 10", "5 12"];
 /// The dashes of lines that are no series.
 pub const DOTTED: usize = 2;
 
-/// The plotting library has no dashes that turn corners. So the dash travels in the width of the
-/// stroke: a multiple of this, to be made an attribute by [`dashed`].
+/// The plotting library has no dashes that turn corners.
+/// So the dash travels in the width of the stroke: a multiple of this, to be made an attribute by
+/// [`dashed`].
 const DASH_STEP: u32 = 1_000;
 
 /// A stroke with a dash.
@@ -125,8 +126,9 @@ pub fn look(place: usize) -> Look {
     }
 }
 
-/// Appearance of the series of a figure. A job has the same colour in all figures of a report, by
-/// its place among the jobs; other series take the places that are left.
+/// Appearance of the series of a figure.
+/// A job has the same colour in all figures of a report, by its place among the jobs; other series
+/// take the places that are left.
 pub struct Looks<'a> {
     names: Vec<(&'a str, usize)>,
 }

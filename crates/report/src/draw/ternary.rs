@@ -68,8 +68,8 @@ fn cell(point: [f64; 3]) -> Option<[i64; 3]> {
     Some(whole.map(|n| n as i64))
 }
 
-/// Position of a point of three shares: to the right and upwards, in sides of the triangle. The
-/// corners are the top, the lower left and the lower right.
+/// Position of a point of three shares: to the right and upwards, in sides of the triangle.
+/// The corners are the top, the lower left and the lower right.
 pub(super) fn place([top, left, right]: [f64; 3]) -> (f64, f64) {
     let sum = top + left + right;
     let height = 3f64.sqrt() / 2.0;

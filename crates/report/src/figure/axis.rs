@@ -29,8 +29,8 @@ pub struct Axis {
     pub range: Option<[f64; 2]>,
     /// A linear axis without a range begins at zero.
     pub from_zero: bool,
-    /// Words instead of numbers: the first is at 0.5, the second at 1.5, and so on. Empty for
-    /// numbers.
+    /// Words instead of numbers: the first is at 0.5, the second at 1.5, and so on.
+    /// Empty for numbers.
     pub names: Vec<String>,
 }
 

@@ -85,8 +85,8 @@ fn by_panel<'a>(sweep: &'a Sweep, wanted: &weir_study::Figure) -> Vec<(String, V
     panels
 }
 
-/// Measured values, one for each place. Among several points that differ in other axes, the one
-/// with the best score counts.
+/// Measured values, one for each place.
+/// Among several points that differ in other axes, the one with the best score counts.
 fn seen(sweep: &Sweep, rows: &[&Row], column: Option<usize>, axes: [usize; 2]) -> Vec<Seen> {
     let metrics = &sweep.table.metrics;
     let score = metrics.iter().position(|metric| metric.name() == SCORE);

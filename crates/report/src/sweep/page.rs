@@ -66,8 +66,8 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
     })
 }
 
-/// The title of a study. A study without a title gets the name of its file, with the differences
-/// from point to point.
+/// The title of a study.
+/// A study without a title gets the name of its file, with the differences from point to point.
 fn title(study: &Study) -> String {
     let name = study.path.file_stem().unwrap_or_default().to_string_lossy();
     let axes: Vec<&str> = study.axes.iter().map(|axis| axis.label.as_str()).collect();

@@ -308,8 +308,8 @@ impl Behind {
     }
 }
 
-/// Waiting amounts while they are passed on, in bytes times seconds. The lists are ordered by node,
-/// then job.
+/// Waiting amounts while they are passed on, in bytes times seconds.
+/// The lists are ordered by node, then job.
 struct Amounts<'a> {
     walk: &'a Walk<'a>,
     /// Amounts that wait for room.

@@ -72,8 +72,8 @@ pub struct Removal {
     pub gives_back: Option<f64>,
     /// Share of the waiting of the job's packets that is attributed to the other job.
     pub attributed: f64,
-    /// The other job's share of the time that the job lost to others along its critical path. None
-    /// for traffic that is no application.
+    /// The other job's share of the time that the job lost to others along its critical path.
+    /// None for traffic that is no application.
     pub lost: Option<f64>,
 }
 
@@ -151,8 +151,8 @@ pub fn explain(result: &ResultFile) -> Result<Option<Explanation>, TraceError> {
     Ok(Some(run.explain()))
 }
 
-/// The parts of applications' times, along their critical paths. Empty if attribution was not
-/// recorded.
+/// The parts of applications' times, along their critical paths.
+/// Empty if attribution was not recorded.
 ///
 /// # Errors
 /// If the file is damaged.

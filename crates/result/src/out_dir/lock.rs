@@ -86,8 +86,9 @@ pub struct Lock {
 pub enum Taken {
     /// This process has it.
     Locked(Lock),
-    /// The file system has no locks. No process of this computer works there. The last holder, if
-    /// any is named, was on another computer, and whether that process still runs cannot be known.
+    /// The file system has no locks.
+    /// No process of this computer works there. The last holder, if any is named, was on another
+    /// computer, and whether that process still runs cannot be known.
     Unlocked(Lock, Option<Holder>),
     /// Another process has it; None if it does not say who it is.
     Held(Option<Holder>),

@@ -48,8 +48,8 @@ impl UnderWay {
     }
 }
 
-/// Progress of the run that works in `dir`, or has left nothing but that behind. None if there is
-/// no sign of a run.
+/// Progress of the run that works in `dir`, or has left nothing but that behind.
+/// None if there is no sign of a run.
 pub fn under_way(dir: &Path) -> Option<UnderWay> {
     let progress = fs::read_to_string(dir.join(PROGRESS)).ok();
     let progress = progress.map(|text| text.trim().to_string());

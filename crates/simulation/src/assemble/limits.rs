@@ -1,5 +1,5 @@
-//! Limits of a network that keep every number of the fabric within its type. Checked before
-//! anything runs.
+//! Limits of a network that keep every number of the fabric within its type.
+//! Checked before anything runs.
 //!
 //! | what | type | why it holds it |
 //! | --- | --- | --- |

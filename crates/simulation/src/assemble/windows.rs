@@ -19,8 +19,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Windows of a run with this traffic. `until_done`: it ends when its applications are done,
-    /// though there is more to do.
+    /// Windows of a run with this traffic.
+    /// `until_done`: it ends when its applications are done, though there is more to do.
     pub fn new(
         network: &Network,
         scheme: &dyn Scheme,

@@ -149,8 +149,8 @@ fn required<F>(file: &Section, name: &str, family: &Family<F>) -> Result<Section
     section(file, name)
 }
 
-/// `[router]`, and its tables with the differences of a kind of routers. An obsolete key is
-/// refused.
+/// `[router]`, and its tables with the differences of a kind of routers.
+/// An obsolete key is refused.
 fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>), ConfigError> {
     let mut section = section(file, "router")?;
     if let Some(old) = section.node.get("voq") {

@@ -1,5 +1,5 @@
-//! The experiment file: TOML text in, typed and validated values out. Every error names file, line,
-//! value and remedy.
+//! The experiment file: TOML text in, typed and validated values out.
+//! Every error names file, line, value and remedy.
 //!
 //! `tree` keeps the origin of every key and value; `deserialize` makes typed values of it, and
 //! errors that know their place; `load` reads the sections of an experiment, `check` refuses values

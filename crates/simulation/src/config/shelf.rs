@@ -143,8 +143,9 @@ pub(super) fn without_file(mut node: Node) -> Node {
     node
 }
 
-/// The longest file that is read, in bytes. Files written by people have some kilobytes, and lists
-/// for every endpoint of a large network some hundred.
+/// The longest file that is read, in bytes.
+/// Files written by people have some kilobytes, and lists for every endpoint of a large network
+/// some hundred.
 const LONGEST_FILE: u64 = 4 << 20;
 
 /// The text of a file. Others than regular files are not even opened: a pipe may keep its reader

@@ -35,8 +35,8 @@ impl Step {
     }
 }
 
-/// The course of a job: the part of its bits sent by each part of its time, both from 0 to 1. The
-/// examined tasks stand for all, and run side by side.
+/// The course of a job: the part of its bits sent by each part of its time, both from 0 to 1.
+/// The examined tasks stand for all, and run side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     tasks: Vec<Line>,

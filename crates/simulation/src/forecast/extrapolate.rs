@@ -13,8 +13,9 @@ const FEWEST: u64 = 100;
 
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
-/// Memory of a packet without congestion. It is also in events and credits, and in mail, where one
-/// letter is written while another is read and a third is empty.
+/// Memory of a packet without congestion.
+/// It is also in events and credits, and in mail, where one letter is written while another is read
+/// and a third is empty.
 const FLYING: f64 = 3.0 * PACKET;
 /// Lists grow by more than one place at a time, and a run has moments that are busier than its
 /// beginning.
@@ -180,9 +181,10 @@ struct Seen<'a> {
     last: &'a Sample,
 }
 
-/// Threshold for a network that is still filling up. If less than this part of what was missing at
-/// receivers in the first part of the samples is missing in the second, the network carries what is
-/// offered: it was not yet full of the packets under way.
+/// Threshold for a network that is still filling up.
+/// If less than this part of what was missing at receivers in the first part of the samples is
+/// missing in the second, the network carries what is offered: it was not yet full of the packets
+/// under way.
 const CATCHES_UP: f64 = 0.75;
 
 impl Seen<'_> {

@@ -40,8 +40,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Estimates the work of an experiment. About `effort` operations of the programs of all
-    /// applications are examined.
+    /// Estimates the work of an experiment.
+    /// About `effort` operations of the programs of all applications are examined.
     pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
         let network = plan.network();
         let end = experiment.run.end().unwrap_or(NEVER);
@@ -85,9 +85,9 @@ impl Work {
         self.flows.iter().map(hops).sum()
     }
 
-    /// Time from which arrivals show what the network carries, ps. By then the first packets have
-    /// arrived, as have the answers to them and the packets that the answers release. A run that
-    /// ends sooner never gets there.
+    /// Time from which arrivals show what the network carries, ps.
+    /// By then the first packets have arrived, as have the answers to them and the packets that the
+    /// answers release. A run that ends sooner never gets there.
     pub fn settles(&self) -> f64 {
         /// Traversals of the network.
         const WAYS: f64 = 3.0;
@@ -247,8 +247,9 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
     flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
 }
 
-/// Limits receivers to the capacity of their links. The links also carry control traffic: for the
-/// data that the endpoints receive, and for the data that they send, in equal proportion.
+/// Limits receivers to the capacity of their links.
+/// The links also carry control traffic: for the data that the endpoints receive, and for the data
+/// that they send, in equal proportion.
 fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], network: &Network) {
     let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
     for (flow, receivers) in flows.iter().zip(receivers) {
@@ -299,8 +300,9 @@ struct Share {
     bits: f64,
 }
 
-/// Traffic to each receiver. Receivers to which no more is drawn than by chance, if all get the
-/// same, are alike, and stand for the receivers to which nothing is drawn.
+/// Traffic to each receiver.
+/// Receivers to which no more is drawn than by chance, if all get the same, are alike, and stand
+/// for the receivers to which nothing is drawn.
 fn shares<'a>(flow: &'a Flow, receivers: &'a Receivers) -> impl Iterator<Item = Share> + 'a {
     let offered = match flow.amount {
         Amount::Open { offered, .. } => offered,

@@ -1,6 +1,6 @@
-//! Critical path of a job. It runs from the end of the job's last task back to its beginning,
-//! through the messages and computations that each next event waited for, with the places where
-//! those messages waited.
+//! Critical path of a job.
+//! It runs from the end of the job's last task back to its beginning, through the messages and
+//! computations that each next event waited for, with the places where those messages waited.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

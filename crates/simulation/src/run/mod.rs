@@ -43,9 +43,9 @@ pub struct Outcome {
 pub trait Observer {
     /// Called several times a second, and after every window.
     fn progress(&mut self, progress: Progress, ranks: u32);
-    /// Reason to end the run now, if there is one. Asked several times a second, and after every
-    /// window, on every rank. If one rank gives a reason, all end at the same simulated time, and
-    /// the result is marked as not complete.
+    /// Reason to end the run now, if there is one.
+    /// Asked several times a second, and after every window, on every rank. If one rank gives a
+    /// reason, all end at the same simulated time, and the result is marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
     /// True if the state is to be saved now. Asked at the end of every window on all ranks, of
     /// which all or none save theirs.
@@ -54,8 +54,8 @@ pub trait Observer {
     }
     /// The state of this rank's domains, which was wanted.
     fn take_state(&mut self, _: Saved) {}
-    /// Maximum wall-clock time before a wish to stop is heeded. Runs that have to check often are
-    /// slower.
+    /// Maximum wall-clock time before a wish to stop is heeded.
+    /// Runs that have to check often are slower.
     fn heed_within(&self) -> Duration {
         Duration::from_secs(5)
     }

@@ -11,8 +11,8 @@ use weir_fabric::{Fabric, Part, Parts};
 use weir_model::codec::CodecError;
 use weir_model::{DomainId, Time};
 
-/// The domains of one rank, or of several that were put together, at the end of a window. A run of
-/// the same experiment can continue from there on any number of ranks.
+/// The domains of one rank, or of several that were put together, at the end of a window.
+/// A run of the same experiment can continue from there on any number of ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
     pub(super) start: Start,

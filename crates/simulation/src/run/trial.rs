@@ -120,8 +120,9 @@ impl Watcher for Sampler<'_> {
         self.stop.then_some(StopReason::MaxWall)
     }
 
-    /// Longer pieces keep a domain in the cache, as in a whole run. If others have the processor
-    /// most of the time, pieces of 100 ms have made a packet-hop twice as expensive.
+    /// Longer pieces keep a domain in the cache, as in a whole run.
+    /// If others have the processor most of the time, pieces of 100 ms have made a packet-hop twice
+    /// as expensive.
     fn heed_within(&self) -> Duration {
         Duration::from_millis(300)
     }

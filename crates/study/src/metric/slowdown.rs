@@ -209,8 +209,8 @@ impl Metric {
         }
     }
 
-    /// The value of a slowdown: from a run, and from runs of its jobs alone, if they exist. None
-    /// for other metrics.
+    /// The value of a slowdown: from a run, and from runs of its jobs alone, if they exist.
+    /// None for other metrics.
     ///
     /// # Errors
     /// If a file is damaged.

@@ -47,8 +47,9 @@ pub struct Queue;
 /// A task of an array: the array's job and the task's place in it.
 pub type TaskId = (u64, usize);
 
-/// Arguments of sbatch for a script. It is to start when the jobs `after` have ended in whatever
-/// way, and not before the condition `dependency`, as for sbatch.
+/// Arguments of sbatch for a script.
+/// It is to start when the jobs `after` have ended in whatever way, and not before the condition
+/// `dependency`, as for sbatch.
 pub fn arguments(script: &Path, after: &[String], dependency: Option<&str>) -> Vec<String> {
     let after = (!after.is_empty()).then(|| format!("afterany:{}", after.join(":")));
     let all: Vec<String> = dependency

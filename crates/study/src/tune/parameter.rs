@@ -124,8 +124,8 @@ impl Parameter {
         })
     }
 
-    /// A parameter of a job file: a name, or a table with its own range. `declared` finds the
-    /// scheme's declaration of a key.
+    /// A parameter of a job file: a name, or a table with its own range.
+    /// `declared` finds the scheme's declaration of a key.
     pub fn read<'a>(
         given: &Given,
         about: &About,

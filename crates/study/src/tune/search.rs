@@ -44,8 +44,8 @@ impl Search {
         &self.known
     }
 
-    /// Asks for the first settings: the settings to be compared with, and the grid. `wanted` says
-    /// which can be run.
+    /// Asks for the first settings: the settings to be compared with, and the grid.
+    /// `wanted` says which can be run.
     pub fn first(&mut self, others: &[Setting], wanted: &dyn Fn(&Setting) -> bool) {
         let mut all = vec![Vec::new()];
         for (parameter, &count) in self.parameters.iter().zip(&self.grid) {

@@ -205,8 +205,8 @@ impl Tune {
             )
     }
 
-    /// The score of each setting, the mean of its seeds, and the values of its criteria. None if
-    /// nothing was measured.
+    /// The score of each setting, the mean of its seeds, and the values of its criteria.
+    /// None if nothing was measured.
     pub fn outcomes(&self, settings: &[Setting], study: &Study, table: &Table) -> Vec<Outcome> {
         let column = |name: &str| table.metrics.iter().position(|own| own.name() == name);
         let score = column(SCORE);

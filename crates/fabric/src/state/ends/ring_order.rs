@@ -93,8 +93,9 @@ impl RingOrder {
 /// Bytes of a place: its number and queue pair, in nodes that are two thirds full.
 pub const PLACE: usize = 18;
 
-/// A place between two along the ring, nearer the first, if there is one. Queue pairs are inserted
-/// one after the other before the same one: each takes a small part of the remaining room.
+/// A place between two along the ring, nearer the first, if there is one.
+/// Queue pairs are inserted one after the other before the same one: each takes a small part of the
+/// remaining room.
 pub fn between(before: u64, after: u64) -> Option<u64> {
     // From a queue pair to itself it is all numbers.
     let room = match after.wrapping_sub(before) {

@@ -343,9 +343,9 @@ impl SendQueues {
         &self.messages[at as usize]
     }
 
-    /// Takes `payload` bits of the first message of a queue pair. The turn passes to the next one,
-    /// unless messages are sent one after the other. Returns the queue pair if another message is
-    /// its first now.
+    /// Takes `payload` bits of the first message of a queue pair.
+    /// The turn passes to the next one, unless messages are sent one after the other. Returns the
+    /// queue pair if another message is its first now.
     pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
         let pair = self.pairs[at as usize];
         if self.order != NicOrder::Fifo {
@@ -406,8 +406,9 @@ impl SendQueues {
         parts
     }
 
-    /// Notes that a part of a message is sent out of its queue pair's turn. The queue pair
-    /// continues after the last withdrawn part. It is returned if another message is its first now.
+    /// Notes that a part of a message is sent out of its queue pair's turn.
+    /// The queue pair continues after the last withdrawn part. It is returned if another message is
+    /// its first now.
     pub fn sent_withdrawn(
         &mut self,
         nic: u32,

@@ -22,9 +22,9 @@ pub struct Inbox {
     read: usize,
 }
 
-/// Packets ahead of the arriving one for which mail is fetched into the cache. No cache holds all
-/// mail of a window, and the hardware does not follow as many streams at once as a domain has
-/// neighbours.
+/// Packets ahead of the arriving one for which mail is fetched into the cache.
+/// No cache holds all mail of a window, and the hardware does not follow as many streams at once as
+/// a domain has neighbours.
 const AHEAD: usize = 2;
 
 /// Letters that have been read: their memory is used again.

@@ -28,8 +28,9 @@ pub struct Credit {
     head: u32,
     /// Number of returning credits.
     count: u32,
-    /// Time when the last returning credit comes. Kept here as well, so that a write at the end of
-    /// the ring need not wait until that end is in the cache.
+    /// Time when the last returning credit comes.
+    /// Kept here as well, so that a write at the end of the ring need not wait until that end is in
+    /// the cache.
     last: Time,
     /// In order of time. Its length is a power of two, or 0 until the first credit comes.
     ring: Box<[Coming]>,

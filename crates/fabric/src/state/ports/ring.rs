@@ -1,5 +1,5 @@
-//! Circular lists of requests, for arbitration in turn. A request is in two rings: its output's and
-//! its input's.
+//! Circular lists of requests, for arbitration in turn.
+//! A request is in two rings: its output's and its input's.
 
 use crate::state::pool::Fifo;
 pub use crate::state::{NO_REQUEST, RequestIndex, Ring};

@@ -126,8 +126,8 @@ pub struct Timing {
     pub latency: Time,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
     pub round_trip: u64,
-    /// Head at an input to head at the output link of an idle router, ps. Here and below a NIC has
-    /// the values of the router that it leads to.
+    /// Head at an input to head at the output link of an idle router, ps.
+    /// Here and below a NIC has the values of the router that it leads to.
     pub crossing: Time,
     /// Flits of an output queue; None: the input queues feed the links.
     pub output_queue: Option<u32>,
@@ -227,8 +227,8 @@ pub struct Channel {
     pub flits: u32,
     /// Distance back to the channel that holds the credits, in channels.
     pub share: u32,
-    /// Time when the first packet in the queue can leave. Kept here as well, so that a packet that
-    /// cannot leave need not be looked at.
+    /// Time when the first packet in the queue can leave.
+    /// Kept here as well, so that a packet that cannot leave need not be looked at.
     pub first_ready: Time,
 }
 

@@ -26,8 +26,8 @@ const STALLED: Time = 20;
 /// Part of a buffer that must wait for it to press on the ports before it: a quarter.
 const PRESSES: u64 = 4;
 
-/// The most rows of a domain. When there are more, the ports are examined half as often, for bins
-/// of twice the width.
+/// The most rows of a domain.
+/// When there are more, the ports are examined half as often, for bins of twice the width.
 const MOST_ROWS: usize = 1 << 18;
 
 /// Division of the buffer of an input.
@@ -276,8 +276,9 @@ impl Attribution {
         merge(&mut self.elsewhere, |sum, flits| *sum += flits);
     }
 
-    /// Ends a bin of that width. A port has no rows if nothing waited there for credit or for a
-    /// full link, and no more than a packet of `longest` flits waited on average.
+    /// Ends a bin of that width.
+    /// A port has no rows if nothing waited there for credit or for a full link, and no more than a
+    /// packet of `longest` flits waited on average.
     pub fn close(&mut self, bin: Time, width: Time, longest: u64) {
         let mut waits: Vec<_> = self.waits.drain().collect();
         waits.sort_unstable();

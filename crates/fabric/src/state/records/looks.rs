@@ -51,8 +51,8 @@ impl Looks {
         LOOKS * self.step
     }
 
-    /// Begins a look at the time up to `now`. Returns the time since the last one, and the bin that
-    /// is over, if one is.
+    /// Begins a look at the time up to `now`.
+    /// Returns the time since the last one, and the bin that is over, if one is.
     pub fn begin(&mut self, now: Time) -> (Time, Option<Time>) {
         let since = now - self.last;
         self.last = now;
@@ -73,8 +73,8 @@ impl Looks {
         self.debt += packets as u64;
     }
 
-    /// True after a look if too much is examined, relative to `hops` packet-hops in all. The excess
-    /// is reset.
+    /// True after a look if too much is examined, relative to `hops` packet-hops in all.
+    /// The excess is reset.
     pub fn is_too_much(&mut self, hops: u64) -> bool {
         self.debt = self.debt.saturating_sub(hops - self.hops);
         self.hops = hops;
