@@ -1,6 +1,6 @@
-//! Tori, meshes, HyperX and KNS: what is special about their graphs, which ways their routings
-//! take, and how long a lone packet takes. That graphs are sound and routes free of deadlock:
-//! `topologies.rs`, `routings.rs`.
+//! Tori, meshes, HyperX and KNS: special properties of their graphs, the routes of their routings,
+//! and the time of a lone packet. Sound graphs and deadlock freedom are tested in `topologies.rs`,
+//! `routings.rs`.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn count(network: &dyn Topology, kind: u8) -> u64 {
 
 #[test]
 fn networks_have_the_sizes_of_their_definitions() {
-    // Endpoints, routers, links of x, y and z, the most routers of a shortest way, domains.
+    // Endpoints, routers, links of x, y and z, the most routers of a shortest route, domains.
     let rows = [
         (
             "kind = \"torus\"\nsizes = [48, 48]",

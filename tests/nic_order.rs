@@ -1,4 +1,4 @@
-//! Which of its messages a NIC sends a packet of next (`nic.order`), seen in the order in which
+//! Order in which a NIC sends packets of its messages (`nic.order`), seen in the order in which
 //! packets leave.
 
 use crate::support::Experiment;
@@ -114,8 +114,7 @@ fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
     }
 }
 
-/// Schemes that withdraw what is not sent, or keep destinations waiting, find the message that they
-/// mean.
+/// Schemes that withdraw unsent packets, or block destinations, find the intended message.
 #[test]
 fn all_arrives_in_every_order_under_every_scheme() {
     let schemes = weir::catalog::catalog().schemes;

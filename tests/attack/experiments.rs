@@ -93,7 +93,7 @@ impl Making {
 
     /// Every topology with each of its routings in turn.
     fn network(&mut self) {
-        // Domains are what ranks share.
+        // Domains are distributed over ranks.
         let least = self.draw.one(&[1, 3, 3, 5, 5]);
         let pairs = pairs(&self.catalog);
         let (topology, routing) = pairs[self.seed as usize % pairs.len()];
@@ -301,7 +301,7 @@ impl Making {
         run
     }
 
-    /// To completion where all workloads stop by themselves soon; a motif's own length may be
+    /// To completion if all workloads stop by themselves soon; a motif's own length may be
     /// anything.
     fn run(&mut self) {
         let stops = |workload: &Table| workload.contains_key("stop");
