@@ -29,7 +29,7 @@ const LITTLE: f64 = 0.01;
 /// Operations of the programs of its applications that are examined.
 const EFFORT: u64 = 1_000_000;
 
-/// A forecast, and in words how it is known.
+/// A forecast, and its basis in words.
 pub struct Calibrated {
     /// Expected cost of the run.
     pub forecast: Forecast,

@@ -1,4 +1,4 @@
-//! All that weir says goes out here, and nothing in it is obeyed by a terminal: texts of others
+//! All output of weir passes here, and nothing in it is obeyed by a terminal: texts of others
 //! (files, results, names of files, arguments) may hold escape sequences.
 
 use std::fmt::Display;

@@ -66,7 +66,7 @@ pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     ExitCode::from(BAD_INPUT)
 }
 
-/// True if an option is not known that elsewhere says on how many ranks something runs.
+/// True if an unknown option is one that elsewhere gives the number of ranks.
 fn asks_for_ranks(refused: &clap::Error) -> bool {
     const RANKS: [&str; 8] = [
         "--ranks",

@@ -288,7 +288,7 @@ impl Run<'_> {
     }
 }
 
-/// `[congestion]` of the experiment that a setting ran, with everything that it says.
+/// `[congestion]` of the experiment that a setting ran, complete with all its keys.
 fn section_of(stage: &Stage, outcome: &Outcome) -> Result<String, ConfigError> {
     let Stage { sweep, points, .. } = stage;
     let point = outcome.points.first();

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(next(10, 10, 200), 10);
         assert_eq!(next(10, 10, 251), 5);
         assert_eq!(next(1, 1, 1_000), 1);
-        // A piece that the end of a window cut short says nothing about a whole piece.
+        // A piece that the end of a window cut short is no measure of a whole piece.
         assert_eq!(next(10, 3, 0), 10);
         assert_eq!(next(10, 4, 251), 2);
     }

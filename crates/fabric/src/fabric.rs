@@ -133,7 +133,7 @@ pub enum Halt {
     /// A message between ranks did not come through.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// The observer has ended it, and knows why.
+    /// The observer has ended it, and has the reason.
     #[error("the run was ended by its observer")]
     Observer,
 }

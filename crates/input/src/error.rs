@@ -12,7 +12,7 @@ use miette::{
 
 use weir_model::{unprintable, visible};
 
-/// A text that was read: its name as the user knows it, and its content.
+/// A text that was read: its name for the user, and its content.
 #[derive(Debug)]
 pub struct Source {
     pub name: String,

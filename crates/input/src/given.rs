@@ -88,7 +88,7 @@ impl Given {
         }
     }
 
-    /// The length of time, if this is a text that says one.
+    /// The length of time, if this is a text that gives one.
     pub fn duration(&self) -> Option<Duration> {
         self.text()?.parse().ok()
     }

@@ -60,7 +60,7 @@ pub fn ends(traffic: &Traffic) -> (usize, usize) {
     }
 }
 
-/// Something that an experiment says that can be run and does nothing, or measures nothing.
+/// A part of an experiment that can be run and does nothing, or measures nothing.
 #[derive(Clone, Debug)]
 pub struct Warning {
     /// Kind of warning, for programs.

@@ -22,7 +22,7 @@ pub(super) struct Need {
     pub name: String,
     /// True if it is that of rows.
     pub rows: bool,
-    /// Beginning of the time that it looks at, ps.
+    /// Beginning of the time that it covers, ps.
     pub from: Time,
     /// The points concerned.
     pub selection: Selection,
@@ -51,7 +51,7 @@ pub(super) struct Unmet<'a> {
 }
 
 impl<'a> Unmet<'a> {
-    /// Before any point is known. A study that is `reduced` may end before the times that its
+    /// State before any point is known. A study that is `reduced` may end before the times that its
     /// figures name.
     pub fn new(needs: &'a [Need], reduced: bool) -> Unmet<'a> {
         Unmet {

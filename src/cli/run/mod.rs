@@ -44,7 +44,8 @@ fn on_this_rank(
     let first = transport.rank() == 0;
     let (experiment, plan) = together(transport, prepare(options, catalog, transport.size()))?;
     must_be_the_same(transport, &experiment)?;
-    // From here on there is something to lose, be it a file that says who works in the directory.
+    // From here on there is something to lose, for example the file that names the process at work
+    // in the directory.
     let asked = Asked::listen(first && !options.quiet)
         .map_err(|error| Failure::failed(format!("error: signals: {error}")));
     let asked = together(transport, asked)?;

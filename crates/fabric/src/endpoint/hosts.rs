@@ -191,9 +191,10 @@ impl<K: Compiled> FabricDomain<K> {
         self.submit(message, now);
     }
 
-    /// A packet of a task's message has arrived, as its destination says, under a scheme that may
-    /// drop packets. There the NIC may need the message again until all of it is acknowledged: that
-    /// is when it leaves.
+    /// A packet of a task's message has arrived, as its destination reports, under a scheme that
+    /// may drop packets.
+    /// With such a scheme the NIC may need the message again until all of it is acknowledged: the
+    /// message leaves at that time.
     #[inline(never)]
     pub(crate) fn packet_acknowledged(&mut self, nic: u32, origin: &Origin, now: Time) {
         let (own, destination) = (self.ends.nics[nic as usize].id, origin.source);

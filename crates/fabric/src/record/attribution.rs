@@ -125,7 +125,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.look_at_request(at, output, now, own, notes);
         }
         notes.requests = requests;
-        // Flits that were not looked at are divided among the longer queues.
+        // Flits that were not examined are divided among the longer queues.
         let seen: u64 = notes.queues.iter().map(|queue| queue.flits).sum();
         let longer = notes.queues.iter().filter(|queue| queue.more).count() as u64;
         let rest = u64::from(self.ports.outputs[output as usize].waiting).saturating_sub(seen);

@@ -16,7 +16,7 @@ use weir_model::LinkKind;
 use weir_network::topology::Links;
 use weir_workload::tasks::{Op, Script};
 
-/// Number of endpoints or tasks that are looked at to estimate all.
+/// Number of endpoints or tasks that are examined to estimate all.
 const SAMPLES: usize = 256;
 
 /// Outputs on which a scheme is tried.
@@ -120,7 +120,7 @@ fn task_bytes(application: &Application) -> u64 {
 }
 
 impl Traffic {
-    /// Approximate number of endpoints that generate messages: of many, only a sample is looked at.
+    /// Approximate number of endpoints that generate messages: of many, only a sample is examined.
     pub fn senders(&self) -> f64 {
         let count = self.tasks.len();
         let step = count.div_ceil(SAMPLES * 16).max(1);

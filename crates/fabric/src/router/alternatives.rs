@@ -251,7 +251,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet that was routed to the output `first` crosses to `output`, as it says itself.
+    /// A packet that was routed to the output `first` crosses to `output`, as its route state says.
     fn go_by(
         &mut self,
         index: PacketIndex,

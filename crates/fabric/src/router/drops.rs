@@ -217,8 +217,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Drops packets of the lossy class at the heads of output queues, as the scheme says; returns
-    /// when to look again.
+    /// Drops packets of the lossy class at the heads of output queues, as the scheme says. Returns
+    /// the time to look again.
     pub(crate) fn shed_queued(&mut self, output: OutIndex, now: Time) -> Time {
         let (mut from, mut again) = (0, NEVER);
         if !self.may_shed(output) {

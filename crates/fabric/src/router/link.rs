@@ -114,7 +114,7 @@ impl<K: Compiled> FabricDomain<K> {
         } else {
             // The next packet has been queued, and is in no near cache any more. Fetch its end,
             // which is copied to another domain or delivered, and the packet after it, which is
-            // looked at when it has left.
+            // served when it has left.
             self.pool.fetch_origin(next);
             self.pool.fetch(self.pool.after(next));
         }

@@ -143,7 +143,7 @@ impl<K: Compiled> Here for RouterView<'_, K> {
         let under_way = under_way.saturating_add(u64::from(out.last_sent));
         let below = if lowest == 0 { 0 } else { out.lossy };
         let here = u64::from(out.waiting + out.queued - below);
-        // More than can be said is more than anything else.
+        // A sum that does not fit the type is larger than any other.
         u32::try_from(here + used.saturating_sub(under_way)).unwrap_or(u32::MAX)
     }
 

@@ -144,7 +144,7 @@ impl Trips<'_> {
         let from = self.topology.attachment(source);
         let first = self.topology.link(from.0, from.1);
         let mut time = first.latency;
-        // Behind each link on which a packet is whole before it goes on, else behind the slowest.
+        // Behind each link on which a packet is whole before it continues, else behind the slowest.
         let mut length = (self.time)(flits, first.bandwidth);
         let work = |router, link: &Link| {
             let (crossing, stores) = (self.router)(router);

@@ -195,7 +195,7 @@ impl Section {
 
     /// The error that a key of this section is called almost like `key`, which is missing.
     fn misspelt(&self, key: &str) -> Option<ConfigError> {
-        // Parameters of variants are keys of the section, too: only a slip of the hand is told from
+        // Parameters of variants are keys of the section, too: only a typing error is told from
         // them.
         let slip = |member: &&Member| {
             member.key.len() > 3 && strsim::damerau_levenshtein(&member.key, key) <= 2

@@ -465,7 +465,7 @@ macro_rules! text_quantity {
             }
         }
 
-        // `config::resolve` knows these schemas by their names and writes such values in their
+        // `config::resolve` recognises these schemas by their names and writes such values in their
         // shortest form.
         impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {

@@ -1,4 +1,4 @@
-//! Times that may be said in units of the network.
+//! Times that may be given in units of the network.
 
 use std::fmt;
 use std::str::FromStr;

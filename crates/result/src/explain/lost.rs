@@ -58,7 +58,7 @@ pub struct LostTime {
     pub idle_ps: f64,
     /// Waiting for its own data, in NICs and at links, ps.
     pub own_ps: f64,
-    /// Waiting of which nothing is recorded that says for whom, ps.
+    /// Waiting without a record of its owner, ps.
     pub unknown_ps: f64,
     /// Waiting for other jobs, most first.
     pub to: Vec<LostTo>,

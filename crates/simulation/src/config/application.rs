@@ -27,7 +27,7 @@ pub struct ApplicationConfig {
     pub repetitions: u32,
     /// True if a run to completion does not wait for it.
     pub background: bool,
-    /// The section that says how messages travel: `mpi = { preset = "codes" }`. It may be empty.
+    /// The section on the transfer of messages: `mpi = { preset = "codes" }`. It may be empty.
     pub mpi: Section,
 }
 
@@ -51,7 +51,7 @@ pub struct TraceConfig {
 }
 
 impl ProgramConfig {
-    /// The section that says it.
+    /// The section with this key.
     pub fn section(&self) -> &Section {
         match self {
             ProgramConfig::Motif(section) => section,
@@ -126,8 +126,8 @@ pub(super) struct ApplicationSection {
         reason = "makes `motif` a known key; it is read as a section"
     )]
     pub motif: Elsewhere,
-    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many
-    /// tasks there are.
+    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It gives the
+    /// number of tasks.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,

@@ -213,7 +213,7 @@ fn simulated_time(
     }
     let last = parts.iter().map(|part| part.last_activity()).max();
     let last = last.unwrap_or(0);
-    // The least of what is left to the end of time is the most.
+    // The minimum of the distances to the end of time is the maximum.
     let mut left = [NEVER - last];
     transport.min(&mut left)?;
     Ok(NEVER - left[0])

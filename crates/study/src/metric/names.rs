@@ -46,7 +46,8 @@ const PORTS: [(&str, &str, How, &str); 3] = [
 
 type Outcome<T> = Result<T, NotAMetric>;
 
-/// True if this can be the name of a kind of ports; which there are says the network of each point.
+/// True if this can be the name of a kind of ports; the network of each point decides which ones
+/// exist.
 pub(crate) fn is_kind(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     !name.is_empty() && name.bytes().all(legal)

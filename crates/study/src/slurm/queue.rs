@@ -21,7 +21,7 @@ pub enum SlurmError {
         /// Cause.
         cause: io::Error,
     },
-    /// The command says no.
+    /// The command refuses.
     #[error("{command}: {message}")]
     Refused {
         /// Its name and its object.

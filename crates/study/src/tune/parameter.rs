@@ -35,7 +35,7 @@ pub struct Parameter {
     pub to: f64,
     /// Equal steps or equal factors.
     pub scale: ScaleKind,
-    /// Values on the grid, if that is said.
+    /// Number of values on the grid, if that is given.
     pub grid: Option<u32>,
 }
 

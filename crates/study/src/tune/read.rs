@@ -279,7 +279,7 @@ impl Ranges {
         (all, rest.into_iter().map(|one| one.key).collect())
     }
 
-    /// Settings that have names, and that of the file if it says all parameters.
+    /// Settings that have names, and that of the file if it gives all parameters.
     fn marks(
         &self,
         given: &Given,

@@ -85,7 +85,7 @@ mod tests {
         assert!(!open(&groups, 4, 0, 0b0010), "another NIC's");
         let (bits, _) = groups.open(5, 0, 0b1000);
         assert_eq!((bits >> low & 1, bits >> high & 1), (0, 1));
-        // Those of which nothing is known have to be asked, unless nothing is open.
+        // Queue pairs of unknown group have to be asked, unless nothing is open.
         assert!(open(&groups, 5, 1, 0b0100) && !open(&groups, 5, 1, 0));
         assert_eq!(bits >> UNKNOWN & 1, 1);
         groups.leave(5, low);

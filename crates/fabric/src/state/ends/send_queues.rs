@@ -162,7 +162,7 @@ impl SendQueues {
         }
     }
 
-    /// The job by which a queue pair is known.
+    /// The job that identifies a queue pair.
     #[inline]
     fn key(&self, job: u16) -> u16 {
         if self.shared { 0 } else { job }

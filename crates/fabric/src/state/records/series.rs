@@ -112,7 +112,7 @@ impl<T: Counts> TryFrom<Vec<u64>> for Series<T> {
 }
 
 /// Adds the counts of one bin to those of another. A sum of latencies that does not fit stays at
-/// the largest number, as /data/series says; nothing else that is counted can get there.
+/// the largest number, as /data/series says; no other count can reach it.
 pub fn add<T: Counts>(sum: &mut T, counts: &T) {
     let sum: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(sum));
     let counts: &[u64] = bytemuck::cast_slice(std::slice::from_ref(counts));
