@@ -222,7 +222,7 @@ fn orders_and_channels_that_do_not_fit_are_refused() {
     }
 }
 
-/// Every routing except those that leave shortest routes on purpose.
+/// Every routing except routings that leave shortest routes on purpose.
 #[test]
 fn routes_are_minimal() {
     let networks = [

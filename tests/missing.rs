@@ -11,9 +11,9 @@ fn class<'a>(data: &'a Data, name: &str) -> &'a Latency {
     &found.expect("a class").1
 }
 
-/// Four endpoints send 24 flits every 24 ns to a fifth, whose link brings 1 flit per ns.
-/// Each message waits its turn behind those that its source has generated before, and each source
-/// gets a quarter of the link: a message generated at g is received at 4 g.
+/// Four endpoints send 24 flits every 24 ns to a fifth, whose link brings 1 flit per ns. Each
+/// message waits its turn behind its source's earlier messages, and each source gets a quarter of
+/// the link: a message generated at g is received at 4 g.
 fn four_to_one() -> Experiment {
     Experiment::dragonfly(5, 2, 1)
         .traffic("hotspot", 1.0)

@@ -7,7 +7,7 @@ use weir_simulation::config::Experiment;
 use weir_simulation::forecast::{ASSUMED_RATE, Basis, Forecast, Work};
 use weir_simulation::{Plan, Sample, trial};
 
-/// Processor time for which a run is begun, s.
+/// Processor time of the beginning of a run that is simulated, s.
 const LENGTH: f64 = 1.0;
 
 /// Maximum of that time, s, if the run has not reached its steady state by then
@@ -38,7 +38,7 @@ pub struct Calibrated {
 }
 
 /// Expected cost of an experiment.
-/// With `calibrate` it is begun in this process, and dropped after a second or a few.
+/// With `calibrate` it is started in this process, and dropped after a second or a few.
 pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Calibrated {
     let work = Work::of(experiment, plan, EFFORT);
     let assumed = |why: &str| Calibrated {

@@ -51,8 +51,8 @@ pub(super) struct Fixed {
     /// True if any router takes time between two packets on a virtual channel.
     pub allocates: bool,
     pub acknowledge: bool,
-    /// Flag of control packets ([`Flight::CONTROL`]), except those that manage flows.
-    /// 0: control packets are routed as data is.
+    /// Flag of control packets ([`Flight::CONTROL`]), except the kinds that manage flows.
+    /// If it is 0, control packets are routed as data is.
     pub control_flags: u8,
     /// Deliveries of packets matter to nothing but counters that do not depend on their order, so
     /// they take place when the packet leaves its last router, which saves an event.
@@ -72,8 +72,8 @@ pub(super) struct Fixed {
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
-    /// Level ([`super::state::Output::level`]) in flits from which a scheme that marks is asked.
-    /// Of other schemes it is the largest number, which no level reaches.
+    /// Level ([`super::state::Output::level`]) in flits from which a scheme that marks is asked. It
+    /// is the largest number for other schemes, which no level reaches.
     pub mark_from: u32,
     /// A bit for each kind of control packet that carries a time.
     pub timed: u8,

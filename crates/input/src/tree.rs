@@ -47,7 +47,7 @@ impl Node {
         }
     }
 
-    /// The values of a struct, in the order of its fields, except those that are None.
+    /// The values of a struct, in the order of its fields, except fields that are None.
     ///
     /// # Errors
     /// If it has something that TOML does not: a number of more than 63 bits, a key that is no

@@ -51,7 +51,8 @@ pub struct Data {
     pub notes: Vec<Note>,
 }
 
-/// One latency class: the samples that arrived, and those that had not arrived when the run ended.
+/// One latency class: the samples that arrived, and the samples that had not arrived when the run
+/// ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     /// Latencies of the samples that arrived.

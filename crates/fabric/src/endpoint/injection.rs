@@ -92,8 +92,8 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// A queue with credits for a packet in the virtual network that the routing has the NIC
     /// choose, or the time to look again.
-    /// Of the virtual channels that the packet may take, the one with the fewest credits in use is
-    /// chosen; ties go to the first in turn.
+    /// The packet takes the permitted virtual channel with the fewest credits in use; ties go to
+    /// the first in turn.
     #[inline(never)]
     fn chosen_injection(
         &mut self,

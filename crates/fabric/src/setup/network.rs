@@ -168,7 +168,7 @@ pub struct Network {
     pub about: About,
     /// True if the scheme sends out-of-band signals, to any endpoint of the network.
     pub signals: bool,
-    /// Kinds of control packets besides acknowledgements: first the scheme's, then those that
+    /// Kinds of control packets besides acknowledgements: first the scheme's, then the kinds that
     /// manage flows.
     pub kinds: Vec<ControlKind>,
     /// Rules by which flows are managed.
@@ -400,7 +400,7 @@ impl Network {
     /// routers, ps. No packet is shorter than `shortest` flits.
     ///
     /// If input queues feed the links, a head is on the link one router latency after it was let
-    /// across. The credit of its place in the input buffer is there no sooner than all of it has
+    /// across. The credit of its place in the input buffer comes back no sooner than all of it has
     /// left for a link. An output queue gives no notice.
     pub fn settled_before(&self, shortest: u64) -> Time {
         let least = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).min();

@@ -227,7 +227,7 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let shared = next.buffer_per == BufferPer::Port;
         // An endpoint takes everything at once. If packets need a place before they cross, it has
-        // as many as any buffer, and no fewer than its link needs.
+        // the places of any buffer, and no fewer than its link needs.
         let flits = match (sink, prepaid) {
             (false, _) => network.queue_flits(ends, link),
             (true, false) => u64::from(u32::MAX / 2),

@@ -138,8 +138,8 @@ fn failures(sweep: &Sweep) -> Option<Rows> {
     })
 }
 
-/// The columns of the table on the page: those that the study asks for; otherwise throughput and
-/// latency.
+/// The columns of the table on the page: the columns that the study asks for; otherwise throughput
+/// and latency.
 fn columns(sweep: &Sweep) -> Vec<Metric> {
     let mut metrics = sweep.study.metrics();
     if metrics.is_empty() {

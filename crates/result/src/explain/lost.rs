@@ -58,7 +58,7 @@ pub struct LostTime {
     pub idle_ps: f64,
     /// Waiting for its own data, in NICs and at links, ps.
     pub own_ps: f64,
-    /// Waiting without a record of its owner, ps.
+    /// Waiting whose owner is not recorded, ps.
     pub unknown_ps: f64,
     /// Waiting for other jobs, most first.
     pub to: Vec<LostTo>,

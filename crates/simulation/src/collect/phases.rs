@@ -1,5 +1,5 @@
-//! Flows and phases of a run: measured values beside those that the fluid model calculates for the
-//! paths of the flows.
+//! Flows and phases of a run: measured values beside the results of the fluid model for the paths
+//! of the flows.
 
 use std::collections::BTreeMap;
 

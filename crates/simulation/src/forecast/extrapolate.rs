@@ -314,7 +314,7 @@ impl Seen<'_> {
         closed + (open * more(expected)).min(full)
     }
 
-    /// Bytes of messages generated and not delivered at the end, besides those that exist now.
+    /// Bytes of messages generated and not delivered at the end, besides the existing ones.
     fn waiting(&self, work: &Work, end: f64) -> f64 {
         let mut waiting = Waiting::default();
         for (job, flow) in work.flows.iter().enumerate() {

@@ -95,7 +95,7 @@ impl Seen {
 
     /// Counters at `now`, a time `step` after the last sample; `self` holds the previous ones.
     /// `prepaid`: packets take their credit to cross. So packets in the output queue lack none, and
-    /// those that wait to cross say nothing about the link.
+    /// packets that wait to cross say nothing about the link.
     pub fn next(self, out: &Output, (now, step): (Time, Time), weight: u64, prepaid: bool) -> Seen {
         let ahead = out.link_free.saturating_sub(now);
         let busy = out.counts.busy.saturating_sub(ahead);

@@ -9,9 +9,9 @@ const LOOKS: Time = 8;
 /// The most bins: when there would be more, bins of twice the width take their place, with half as
 /// many looks in the same time.
 const MOST_BINS: Time = 64;
-/// Packets that may be examined in excess of those that cross or leave routers.
-/// Beyond that the ports are examined half as often, and the count starts again. To examine a
-/// packet costs some tens of ns, a hop costs hundreds, or thousands if this many packets wait.
+/// Packets that may be examined in excess of the packets that cross or leave routers. Beyond that
+/// the ports are examined half as often, and the count starts again. To examine a packet costs some
+/// tens of ns, a hop costs hundreds, or thousands if this many packets wait.
 const AHEAD: u64 = 1 << 18;
 
 /// Times when the ports are examined.
