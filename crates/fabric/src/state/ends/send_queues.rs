@@ -93,8 +93,7 @@ impl Message {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SendQueues {
     order: NicOrder,
-    /// True if all jobs of a NIC share its queue pairs: flows are managed, and they are by
-    /// destination.
+    /// True if all jobs of a NIC share its queue pairs, by destination: flows are managed.
     shared: bool,
     pub(super) pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
@@ -265,8 +264,8 @@ impl SendQueues {
         self.pairs[pair.next as usize].before = pair.before;
     }
 
-    /// The queue pair of a job for a destination, if there is one: by search among a few, through
-    /// the index among many.
+    /// The queue pair of a job for a destination, if any: by search, or the index if there are
+    /// many.
     pub fn find_pair(
         &self,
         nic: u32,
@@ -343,9 +342,9 @@ impl SendQueues {
         &self.messages[at as usize]
     }
 
-    /// Takes `payload` bits of the first message of a queue pair.
-    /// The turn passes to the next one, unless messages are sent one after the other. Returns the
-    /// queue pair if another message is its first now.
+    /// Takes `payload` bits of the first message of a queue pair and passes the turn to the next
+    /// pair,
+    /// unless messages go one by one. Returns the queue pair if another message is its first now.
     pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
         let pair = self.pairs[at as usize];
         if self.order != NicOrder::Fifo {
@@ -367,9 +366,9 @@ impl SendQueues {
         None
     }
 
-    /// Takes the rest of a message, of `parts(message)`, out of its queue pair's turns, if it is
-    /// the first there. It is sent separately, and the queue pair waits until that is done
-    /// ([`SendQueues::sent_withdrawn`]).
+    /// Takes the rest of a message, of `parts(message)`, out of the turns if it is the first of its
+    /// pair.
+    /// The queue pair waits until it is sent separately ([`SendQueues::sent_withdrawn`]).
     pub fn withdraw(
         &mut self,
         nic: u32,
@@ -406,9 +405,8 @@ impl SendQueues {
         parts
     }
 
-    /// Notes that a part of a message is sent out of its queue pair's turn.
-    /// The queue pair continues after the last withdrawn part. It is returned if another message is
-    /// its first now.
+    /// Notes that a part of a message is sent out of turn. The queue pair continues after the last
+    /// withdrawn part. It is returned if another message is its first now.
     pub fn sent_withdrawn(
         &mut self,
         nic: u32,
