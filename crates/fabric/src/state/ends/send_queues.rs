@@ -264,8 +264,7 @@ impl SendQueues {
         self.pairs[pair.next as usize].before = pair.before;
     }
 
-    /// The queue pair of a job for a destination, if any: by search, or the index if there are
-    /// many.
+    /// The queue pair of a job for a destination, if any: by search, or by the index among many.
     pub fn find_pair(
         &self,
         nic: u32,
@@ -342,8 +341,7 @@ impl SendQueues {
         &self.messages[at as usize]
     }
 
-    /// Takes `payload` bits of the first message of a queue pair and passes the turn to the next
-    /// pair,
+    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the next pair,
     /// unless messages go one by one. Returns the queue pair if another message is its first now.
     pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
         let pair = self.pairs[at as usize];
@@ -366,8 +364,8 @@ impl SendQueues {
         None
     }
 
-    /// Takes the rest of a message, of `parts(message)`, out of the turns if it is the first of its
-    /// pair.
+    /// Takes the rest of a message, of `parts(message)`, out of the turns if it is the pair's
+    /// first.
     /// The queue pair waits until it is sent separately ([`SendQueues::sent_withdrawn`]).
     pub fn withdraw(
         &mut self,
