@@ -364,8 +364,7 @@ impl SendQueues {
         None
     }
 
-    /// Takes the rest of a message, of `parts(message)`, out of the turns if it is the pair's
-    /// first.
+    /// Takes the rest of a message, `parts(message)`, out of the turns if it is the pair's first.
     /// The queue pair waits until it is sent separately ([`SendQueues::sent_withdrawn`]).
     pub fn withdraw(
         &mut self,
