@@ -1,5 +1,4 @@
-//! Applications on the network: exact times, several jobs at once, what ends a run, what is
-//! refused.
+//! Applications on the network: exact times, several jobs at once, ends of runs, refusals.
 //!
 //! The law of a message alone (see `physics_time.rs`): the links' latencies, 10 ns for each router,
 //! and the flits of the message at 1 ns each. A flit is 100 bits.
@@ -41,8 +40,8 @@ fn a_ping_pong_of_short_messages() {
 
 #[test]
 fn a_ping_pong_across_the_network() {
-    // The longest way: local, global and local link, four routers; packets of 24 flits follow each
-    // other without gaps.
+    // The longest route: local, global and local link, four routers; packets of 24 flits follow
+    // each other without gaps.
     let run = network()
         .job("ping_pong", 2)
         .with("tasks", 2)
@@ -277,8 +276,8 @@ fn a_hung_application_is_an_error_that_names_who_waits_for_whom() {
 
 #[test]
 fn a_hung_application_is_found_while_others_go_on() {
-    // The traffic goes on for 2,000 windows, and the first search that finds the hang is among the
-    // first 1,000.
+    // The traffic continues for 2,000 windows, and the first search that finds the hang is among
+    // the first 1,000.
     let error = run_program(plain_traffic_after(), hang).unwrap_err();
     let RunError::Hung {
         simulated_ps,

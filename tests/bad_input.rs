@@ -11,7 +11,8 @@ fn good() -> Experiment {
     Experiment::dragonfly(2, 4, 2).uniform(0.1).until("2 us")
 }
 
-/// It was refused, and the message says all of this. Nothing came of it, on one rank or on two.
+/// Checks that it was refused, and that the message has all of this. It had no effect, on one rank
+/// or on two.
 fn refused(ran: &Ran, says: &[&str]) {
     assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
     // The line breaks of a message depend on the terminal's width.
@@ -29,7 +30,7 @@ fn refused(ran: &Ran, says: &[&str]) {
     assert!(!ran.out().exists(), "an output directory was left behind");
 }
 
-/// Says where in `experiment.toml` the text `wrong` stands, as messages do.
+/// Line of the text `wrong` in `experiment.toml`, in the form of messages.
 fn line_of(text: &str, wrong: &str) -> String {
     let line = text.lines().position(|line| line.contains(wrong));
     format!("experiment.toml:{}", line.expect(wrong) + 1)
@@ -411,7 +412,7 @@ fn unknown_options_and_commands() {
     }
 }
 
-/// Runs rank 0 on one experiment and rank 1 on another; what was said, and the exit code.
+/// Runs rank 0 on one experiment and rank 1 on another; returns the output, and the exit code.
 fn ranks_apart(first: &str, second: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().expect("a directory");
     for (name, text) in [("first.toml", first), ("second.toml", second)] {
@@ -475,8 +476,8 @@ fn ranks_with_different_traces_are_refused() {
     assert!(said.contains("rank 1 has another experiment"), "{said}");
 }
 
-/// A key of the other sort of workloads, a key of another section's choice, and ranks are told what
-/// they are.
+/// A key of the other sort of workloads, a key of another section's choice, and ranks are refused
+/// with the place where they belong.
 #[test]
 fn keys_of_other_places_are_told_where_they_belong() {
     let base = || Experiment::dragonfly(2, 4, 2).uniform(0.3).until("1 us");

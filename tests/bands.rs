@@ -1,5 +1,5 @@
-//! Queueing schemes that are made for some networks: which queue a packet joins, worked out by
-//! hand, what they refuse, and what the choice of a virtual network in the NIC does.
+//! Queueing schemes for some networks: the queue that a packet joins, worked out by hand, their
+//! refusals, and the effect of choosing a virtual network in the NIC.
 
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ fn trees_have_queues_by_leaf_routers() {
     for destination in 0..32 {
         assert_eq!(queue(&*vftree, 0, destination, (0, 1)), destination / 4 % 3);
     }
-    // Two groups of 16 endpoints each: 0 within either, 1 between them, whichever way.
+    // Two groups of 16 endpoints each: 0 within either, 1 between them, in both directions.
     let flow2sl = of("scheme = \"flow2sl\"\nqueues = 2").unwrap();
     for (source, destination, wanted) in [(0, 15, 0), (16, 31, 0), (3, 16, 1), (31, 0, 1)] {
         assert_eq!(queue(&*flow2sl, source, destination, (0, 1)), wanted);
@@ -333,8 +333,8 @@ fn what_is_given_its_order_when_it_is_generated_waits_for_that_one() {
             "{x_first} {y_first}"
         );
     }
-    // Endpoints 2, 3 and 13 crowd the way by x to node 1, and the queue of what goes to 5 by x; by
-    // y its way is free, and so are both ways to 10.
+    // Endpoints 2, 3 and 13 crowd the path by x to node 1, and the queue of packets to 5 by x; by y
+    // its path is free, and so are both paths to 10.
     let arrived = |choose_at: &str| {
         let crowded = two_flows(choose_at, "24 flits")
             .traffic("hotspot", 1.0)

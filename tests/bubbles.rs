@@ -24,13 +24,13 @@ fn bubbles(name: &str, topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
 /// Change to the behaviour of a routing.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
-    /// It goes on along a ring without keeping a place free.
+    /// It continues along a ring without keeping a place free.
     NoBubble,
-    /// It keeps one, and lets packets turn in any order of dimensions, by where they go.
+    /// It keeps one, and lets packets turn in any order of dimensions, by their destination.
     AnyOrder,
 }
 
-/// The same routing but for one thing.
+/// The same routing except for one change.
 struct Changed {
     of: [Box<dyn Routing>; 2],
     change: Change,
@@ -115,7 +115,7 @@ fn a_ring_that_fills_up_stalls_without_its_bubble_and_moves_with_it() {
                 .to_completion("20 us");
             let without: routing::Build = |_, topology| Ok(Changed::of(topology, Change::NoBubble));
             assert_deadlocked(full.try_run_by(without));
-            // That everything arrives every run looks after.
+            // Every run checks that everything arrives.
             full.run();
         }
     }

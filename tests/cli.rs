@@ -156,7 +156,7 @@ fn the_communication_time_of_applications_has_its_line() {
     assert!(!busy().cli().succeeds().stdout.contains("comm. time"));
 }
 
-/// Alone in the network it waits nowhere: what an idle router takes is no waiting.
+/// Alone in the network it waits nowhere: the time of an idle router is no waiting.
 #[test]
 fn a_packet_waits_only_where_something_is_in_its_way() {
     let waits = |experiment: &Experiment, name: &str| -> Vec<String> {

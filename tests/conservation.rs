@@ -328,8 +328,8 @@ fn config() -> ProptestConfig {
     config
 }
 
-/// The log has each message that was received once, and their payload is what was delivered, but
-/// for the bits that a length in whole bytes leaves out.
+/// The log has each message that was received once. Their payload is the delivered payload, except
+/// the bits that a length in whole bytes leaves out.
 fn each_message_once(data: &Data) -> Result<(), TestCaseError> {
     let log = data.messages.as_ref().expect("messages are recorded");
     let mut names: Vec<_> = log.source.iter().zip(&log.message).collect();
@@ -373,7 +373,7 @@ proptest! {
         prop_assert_eq!(summary.packets_dropped, 0);
         prop_assert_eq!(summary.messages_generated, summary.messages_received);
         for job in &outcome.data.jobs {
-            // NaN, where nothing was sent at all.
+            // NaN, if nothing was sent at all.
             let accepted = job.totals.accepted_load;
             prop_assert!(accepted.is_nan() || accepted <= 1.0, "{} accepts {accepted}", job.name);
         }
@@ -412,8 +412,8 @@ proptest! {
         for (job, plain) in outcome.data.jobs.iter().zip(&plain.jobs) {
             prop_assert_eq!(job.totals.bytes_delivered, plain.totals.bytes_delivered);
         }
-        // Every packet that arrives is acknowledged once, and every one that is dropped is told of
-        // and sent again.
+        // Every packet that arrives is acknowledged once, and every dropped packet is reported and
+        // sent again.
         prop_assert_eq!(count("packets_nack"), summary.packets_dropped);
         prop_assert_eq!(count("packets_ack"), count("packets_data") - summary.packets_dropped);
         each_message_once(&outcome.data)?;

@@ -1,4 +1,4 @@
-//! Which ways control packets take (`nic.control_routes`).
+//! Routes of control packets (`nic.control_routes`).
 
 use crate::direct::experiment;
 use crate::support::Experiment;

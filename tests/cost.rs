@@ -46,7 +46,8 @@ fn cost(network: Experiment) -> Cost {
 
 #[test]
 fn area_and_energy_are_worked_out_of_sizes_and_accesses() {
-    // 16 nodes with 3 ports and 8 switches with 4: 80 buffers of 960 bytes, whatever divides them.
+    // 16 nodes with 3 ports and 8 switches with 4: 80 buffers of 960 bytes, however they are
+    // divided.
     let plain = cost(kns());
     assert_eq!((plain.buffer_bytes, plain.area_mm2), (76_800, 40.0));
     let banded = kns().set("queueing.scheme", "bbq");

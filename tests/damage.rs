@@ -1,5 +1,4 @@
-//! No damage to a result, whatever it is, ends or stops a program that reads it: it is refused with
-//! a message.
+//! No damage to a result ends or stops a program that reads it: it is refused with a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +44,7 @@ fn piece(rng: &mut Rng, length: usize) -> std::ops::Range<usize> {
     start..(start + size).min(length)
 }
 
-/// The file with some damage, and what it is.
+/// The file with some damage, and a description of the damage.
 fn damaged(whole: &[u8], rng: &mut Rng) -> (String, Vec<u8>) {
     let mut bytes = whole.to_vec();
     let what = match any(rng, 6) {
@@ -122,7 +121,7 @@ fn the_library_never_sees_a_damaged_file() {
     result::read(&path).expect("without damage it is read");
 }
 
-/// The exit code and what was printed; the code is None after a signal.
+/// The exit code and the output; the code is None after a signal.
 fn weir(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
     command.args(arguments).current_dir(folder);

@@ -1,6 +1,6 @@
-//! Tori, meshes, HyperX and KNS: what is special about their graphs, which ways their routings
-//! take, and how long a lone packet takes. That graphs are sound and routes free of deadlock:
-//! `topologies.rs`, `routings.rs`.
+//! Tori, meshes, HyperX and KNS: special properties of their graphs, the routes of their routings,
+//! and the time of a lone packet. Sound graphs and deadlock freedom are tested in `topologies.rs`,
+//! `routings.rs`.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn count(network: &dyn Topology, kind: u8) -> u64 {
 
 #[test]
 fn networks_have_the_sizes_of_their_definitions() {
-    // Endpoints, routers, links of x, y and z, the most routers of a shortest way, domains.
+    // Endpoints, routers, links of x, y and z, the most routers of a shortest route, domains.
     let rows = [
         (
             "kind = \"torus\"\nsizes = [48, 48]",
@@ -222,7 +222,7 @@ fn orders_and_channels_that_do_not_fit_are_refused() {
     }
 }
 
-/// Every routing except those that leave shortest routes on purpose.
+/// Every routing except routings that leave shortest routes on purpose.
 #[test]
 fn routes_are_minimal() {
     let networks = [
@@ -366,8 +366,8 @@ fn oblivious_routing_takes_orders_in_turn() {
     }
 }
 
-/// Endpoint 0 sends to 15 at full rate, from corner to corner of 4 x 4. So do 1 and 2 to 3, over
-/// the first row.
+/// Endpoint 0 sends to 15 at full rate, from corner to corner of 4 x 4.
+/// So do 1 and 2 to 3, over the first row.
 #[test]
 fn source_adaptive_routing_leaves_the_longer_queue() {
     for topology in [

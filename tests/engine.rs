@@ -23,7 +23,7 @@ struct Game {
     balls: u32,
     lookahead: Time,
     end: Time,
-    /// Each ball may jump to domains at most so far away, round a ring.
+    /// Each ball may jump to domains at most this far away, round a ring.
     reach: u32,
     seed: u64,
 }

@@ -71,7 +71,7 @@ fn work(experiment: &Experiment) -> Work {
 /// Forecast from the beginning of a run, up to `packet_hops` packet-hops.
 fn after(experiment: &Experiment, packet_hops: u64) -> Forecast {
     let plan = experiment.plan();
-    // A sample after every window, whatever the clock says.
+    // A sample after every window, regardless of the clock.
     let begun = trial(&plan, Duration::ZERO, &mut |sample| {
         sample.packet_hops >= packet_hops
     });
@@ -175,8 +175,8 @@ fn some_of_a_large_program_stands_for_all_of_it() {
     }
 }
 
-/// If packets take detours, wait and are sent again, the beginning of the run shows the extent. A
-/// hot spot in small buffers is harder to forecast: sooner or later they are full.
+/// If packets take detours, wait and are sent again, the beginning of the run shows the extent.
+/// A hot spot in small buffers is harder to forecast: sooner or later they are full.
 #[test]
 fn the_beginning_of_a_run_tells_the_rest() {
     let dragonfly = || Experiment::dragonfly(2, 4, 2);
@@ -224,8 +224,8 @@ fn the_beginning_of_a_run_tells_the_rest() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A job that computes for long and then sends much at once: what its beginning says of a run that
-/// is cut off in the middle of that, and of all of it.
+/// A job that computes for long and then sends much at once: the forecast from its beginning, for a
+/// run that is cut off in the middle of the burst, and for the whole.
 #[test]
 fn a_run_that_ends_in_a_burst_is_told_from_before_it() {
     let job = || {
@@ -250,7 +250,7 @@ fn a_run_that_ends_in_a_burst_is_told_from_before_it() {
     }
 }
 
-/// The beginning of a run is looked at until answers to the first packets have come.
+/// The beginning of a run is examined until answers to the first packets have come.
 #[test]
 fn long_links_take_a_longer_look() {
     let network = |global: &str| {
@@ -264,8 +264,8 @@ fn long_links_take_a_longer_look() {
     assert_eq!(work(&cut).settles(), 50e3);
 }
 
-/// Times after the start of a trace go on beside each other: they are no computation that the next
-/// one follows.
+/// Times after the start of a trace run in parallel: they are no computation that the next one
+/// follows.
 #[test]
 fn a_trace_ends_when_its_last_message_does() {
     let folder = tempfile::tempdir().expect("a directory");

@@ -302,7 +302,7 @@ fn experiment(schema: &Json, seed: u64) -> (Experiment, Vec<String>) {
             .iter()
             .any(|one| one.starts_with(key.path.split('.').next().unwrap()))
         {
-            // A number, and keys below it, do not stand in one file. (Those of one section wait for
+            // A number, and keys below it, cannot be in one file. (Those of one section wait for
             // another seed.)
             continue;
         }

@@ -211,7 +211,7 @@ fn a_panic_in_one_process_is_a_failure() {
     assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(1)));
 }
 
-/// Not a test by itself: what each rank of the next one does.
+/// Not a test by itself: the action of each rank in the next one.
 #[test]
 #[ignore = "started under mpirun by a_panic_on_one_rank_ends_all"]
 fn panic_on_rank_one() {
@@ -441,7 +441,7 @@ fn a_routing_that_takes_a_virtual_channel_that_is_not_there_is_named() {
 
 #[test]
 fn a_failure_on_one_rank_is_the_failure_of_all() {
-    // One process stands for any number: what all ranks agree on is what the worst of them says.
+    // One process represents any number: all ranks agree on the worst of their results.
     let failed: Result<(), u8> =
         cli::together(&mut Local, Err(cli::Failure::failed("error: on purpose")));
     assert_eq!(failed, Err(1));

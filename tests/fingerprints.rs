@@ -263,9 +263,10 @@ fn results_are_what_they_were() {
     );
 }
 
-/// The fabric is compiled three times. If a network has nothing that only the last copy can do, all
-/// give the same bits: recording flows takes the last one, and changes nothing else. The results of
-/// the other copies are in the file of fingerprints.
+/// The fabric is compiled three times.
+/// If a network has nothing that only the last copy can do, all give the same bits: recording flows
+/// takes the last one, and changes nothing else. The results of the other copies are in the file of
+/// fingerprints.
 #[test]
 fn all_copies_of_the_fabric_agree() {
     let (stored, mut compared) = (stored(), 0);

@@ -1,6 +1,6 @@
-//! GPCNeT: its tests take what they take alone where nothing is shared, and longer where something
-//! is; its congestors go on for as long as a test does. And what a test is measured by: how long
-//! tasks took for their iterations.
+//! GPCNeT: its tests take the same time as alone if nothing is shared, and longer otherwise; its
+//! congestors run as long as a test does. The measure of a test is the duration of iterations over
+//! its tasks.
 
 use weir::result::{Data, Latency};
 
@@ -62,8 +62,8 @@ fn impact(network: impl Fn() -> Experiment, endpoints: i64, test: &str) -> [f64;
     ]
 }
 
-/// The negative control: on one crossbar nothing is shared but the switch, and the impact is 1,
-/// whatever the scheme.
+/// The negative control: on one crossbar nothing is shared but the switch, and the impact is 1
+/// under every scheme.
 #[test]
 fn on_one_crossbar_congestors_have_no_impact() {
     for scheme in ["none", "ecn", "lhrp"] {
@@ -118,8 +118,8 @@ fn a_run_that_would_wait_for_nothing_is_refused() {
     assert!(lone.until("5 us").try_plan().is_ok());
 }
 
-/// A run to completion ends at its limit, and what is not over is missing; one that is done before
-/// is the same as without.
+/// A run to completion ends at its limit, and unfinished messages and jobs are missing; a run that
+/// is done before is the same as without a limit.
 #[test]
 fn a_run_to_completion_may_have_a_limit() {
     let run = |congested| gpcnet(Experiment::tree(4, 3), 60, "gpcnet_allreduce", congested);

@@ -1,7 +1,7 @@
-//! Whatever bytes a trace is made of: it is read or refused with words, without a panic, and in
-//! memory that its length bounds. The target of `fuzz/` calls the same functions for as long as one
-//! likes; here seeds are changed at random, always in the same way. `WEIR_ATTACK_CASES` sets how
-//! many times each (150 by default), `WEIR_ATTACK_SEED` begins elsewhere.
+//! A trace of any bytes is read or refused with a message, without a panic, and in memory that its
+//! length bounds. The target of `fuzz/` calls the same functions for as long as one likes; here
+//! seeds are changed at random, always in the same way. `WEIR_ATTACK_CASES` sets how many times
+//! each (150 by default), `WEIR_ATTACK_SEED` begins elsewhere.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use weir::workload::replay::{attempt, attempt_any};
 
 use crate::support::memory::peak_of;
 
-/// Memory that a reader may take whatever the file: 65,536 tasks that do nothing, and its buffers.
+/// Memory that a reader may take for any file: 65,536 tasks that do nothing, and its buffers.
 const BASE: usize = 96 << 20;
 /// And for each byte of the file.
 const PER_BYTE: usize = 600;
@@ -33,7 +33,7 @@ const HEAD: &str = "// coverage: 3 MPI_Put of 96 bytes ignored: it is not conver
      // coverage: 2 parts in scan\nnum_ranks 2\nrank 0{a:send 8 b to 1 tag 70000\n\
      b: calc 5\nb requires a}\nrank 1{recv 8b from 0 tag 70000}\n";
 
-/// Connections with what other versions of htsim write.
+/// Connections with keys that other versions of htsim write.
 const CONNECTIONS: &str = "Nodes 3\nConnections 3\nTriggers 1\nFailures 0\n\
      0->1 id 1 msg 4 start 10.5 size 100 recv_done_trigger 7\n1->2 id 2 trigger 7 size 200 prio 3\n\
      2->0 id 3 msg start 1e3 size 300\ntrigger id 7 multishot\n";
@@ -68,7 +68,7 @@ impl Random {
         word as usize % limit.max(1)
     }
 
-    /// Does what a fuzzer does: bits, bytes, digits, pieces taken out, doubled or moved.
+    /// Mutates as a fuzzer does: bits, bytes, digits, pieces taken out, doubled or moved.
     fn change(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..1 + self.below(6) {
             let at = self.below(bytes.len());

@@ -1,6 +1,6 @@
-//! With its default parameters no congestion-control scheme slows down what nothing congests by
-//! more than docs/model/schemes.md says: lone flows between random endpoints, one after the other,
-//! and pairs of neighbours at once, on every ready network.
+//! With its default parameters no congestion-control scheme slows down traffic without congestion
+//! by more than docs/model/schemes.md says: lone flows between random endpoints, one after the
+//! other, and pairs of neighbours at once, on every ready network.
 
 use std::fs;
 
@@ -124,7 +124,7 @@ fn check(experiment: &Experiment, place: &str) {
             "saa" => own.set("nic.discipline", "ps"),
             _ => own,
         };
-        // Half a percent for what is exchanged, and since random routes of one flow may cross.
+        // Half a percent for control packets, and since random routes of one flow may cross.
         let most = trips * MESSAGES as f64 * about.longest_trip as f64;
         for ((job, before), (_, after)) in plain.iter().zip(times(&own.run().data)) {
             let limit = *before as f64 * (1.005 + share) + most;

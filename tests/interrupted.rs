@@ -105,7 +105,7 @@ fn at_any_time(ranks: Option<u32>, default: u32) {
                 None => vec![run.id()],
                 Some(_) => ranks_of(run.id()),
             };
-            // Before the ranks are there only mpirun could be asked.
+            // Before the ranks exist only mpirun could be asked.
             if let Some(process) = processes.get(one as usize % processes.len().max(1)) {
                 send(*process, signal);
                 if twice {

@@ -1,4 +1,4 @@
-//! Studies of many points: a command looks at the points that it is asked for, and at no more.
+//! Studies of many points: a command examines the points that it is asked for, and no more.
 
 use std::process::Command;
 

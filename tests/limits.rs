@@ -208,7 +208,7 @@ fn latencies_near_the_end_of_time() {
             .set("router.input_buffer", "100 flits")
             .until("2 us")
     };
-    // Nothing crosses, and everything else goes on as with a latency of 100 s.
+    // Nothing crosses, and everything else continues as with a latency of 100 s.
     let [long, longest] = ["100 s", "1000000 s"].map(|latency| far(latency).run().data);
     assert_eq!(long.jobs, longest.jobs);
     refused(&far("18446744073709551615 ps"), "topology.global.latency");
@@ -310,7 +310,7 @@ fn messages_of_motifs_are_products_that_fit() {
         );
         refused(&halo(kind, [1 << 31, 1, 1 << 31]), "workload.0.motif.cells");
     }
-    // The sum of what all tasks send to the root of a tree.
+    // The sum of the messages that all tasks send to the root of a tree.
     let gather = Experiment::tree(2, 1)
         .job("alltoall", 2)
         .with("motif.bytes", "125000000 GB")

@@ -1,5 +1,5 @@
-//! A network that collapses has no fine numbers: what had not arrived when the run ended is
-//! counted, percentiles among it are lower bounds, and a job at a standstill is told of.
+//! A network that collapses has no fine numbers: messages that had not arrived when the run ended
+//! are counted, percentiles among them are lower bounds, and a job at a standstill is reported.
 
 use crate::support::Experiment;
 use weir::result::{Data, Latency, Stats, read};
@@ -12,8 +12,8 @@ fn class<'a>(data: &'a Data, name: &str) -> &'a Latency {
 }
 
 /// Four endpoints send 24 flits every 24 ns to a fifth, whose link brings 1 flit per ns. Each
-/// message waits its turn behind those that its source has generated before, and each source gets a
-/// quarter of the link: a message generated at g is received at 4 g.
+/// message waits its turn behind its source's earlier messages, and each source gets a quarter of
+/// the link: a message generated at g is received at 4 g.
 fn four_to_one() -> Experiment {
     Experiment::dragonfly(5, 2, 1)
         .traffic("hotspot", 1.0)
@@ -26,7 +26,7 @@ fn four_to_one() -> Experiment {
         .until("96 us")
 }
 
-/// A bound is below what it bounds by the width of the histogram's buckets at most.
+/// A bound is below the true value by the width of the histogram's buckets at most.
 fn close(bound: f64, exact_us: f64) {
     let exact = exact_us * US;
     assert!(
@@ -35,8 +35,8 @@ fn close(bound: f64, exact_us: f64) {
     );
 }
 
-/// `count` but for what is on its way through the idle network (less than half a microsecond, of
-/// four sources).
+/// `count` except the messages on their way through the idle network (less than half a microsecond,
+/// of four sources).
 fn about(count: u64, expected: u64) {
     assert!(count.abs_diff(expected) <= 80, "{count}, not {expected}");
 }
@@ -93,8 +93,8 @@ fn percentiles_below_everything_that_is_missing_are_known() {
     close(stats.arrived.p50_ps, 54.0);
     assert!(!stats.known(|shape| shape.p50_ps).1);
     close(stats.at_least.p50_ps, 63.0);
-    // Two pairs send 8,000 short messages that arrive at once: the median is among them, whatever
-    // becomes of the others.
+    // Two pairs send 8,000 short messages that arrive at once: the median is among them, regardless
+    // of the others.
     let outcome = four_to_one()
         .set("run.warmup", "12 us")
         .set("run.measure", "24 us")
@@ -121,9 +121,9 @@ fn nothing_is_missing_of_what_had_the_time_to_arrive() {
     assert!(outcome.data.notes.is_empty(), "{:?}", outcome.data.notes);
 }
 
-/// Invariants of every run that is measured from its beginning to its end. Everything generated is
-/// received or missing, and every packet that a NIC sent is delivered, dropped or missing. Returns
-/// missing messages and packets.
+/// Invariants of every run that is measured from its beginning to its end.
+/// Everything generated is received or missing, and every packet that a NIC sent is delivered,
+/// dropped or missing. Returns missing messages and packets.
 fn nothing_is_forgotten(experiment: &Experiment) -> (u64, u64) {
     let data = experiment.run().data;
     let messages = Stats::of(class(&data, "message"));

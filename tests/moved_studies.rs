@@ -112,7 +112,7 @@ fn modes(root: &Path, dir: u32, file: u32) {
     }
 }
 
-/// A command of somebody who may not write here: root may write everywhere.
+/// A command of a user who may not write here: root may write everywhere.
 fn as_nobody(args: &[&str]) -> Option<Ran> {
     let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     let output = match root {
@@ -124,7 +124,7 @@ fn as_nobody(args: &[&str]) -> Option<Ran> {
         false => Command::new(WEIR).args(args).current_dir("/").output(),
     };
     let ran = Ran::of(output.ok()?);
-    // Nobody may not start programs in this directory, or there is no such user.
+    // That user may not start programs in this directory, or does not exist.
     (ran.code != Some(126) && ran.code != Some(127)).then_some(ran)
 }
 

@@ -1,4 +1,4 @@
-//! Which of its messages a NIC sends a packet of next (`nic.order`), seen in the order in which
+//! Order in which a NIC sends packets of its messages (`nic.order`), seen in the order in which
 //! packets leave.
 
 use crate::support::Experiment;
@@ -75,8 +75,9 @@ fn message_takes_all_messages_in_turn() {
     assert!(!in_order(to(&packets, 10)) && !in_order(to(&packets, 40)));
 }
 
-/// SRP withdraws the rest of a message when its grant arrives. The granted time is far ahead if an
-/// endpoint is oversubscribed. The next message of its queue pair does not overtake it.
+/// SRP withdraws the rest of a message when its grant arrives.
+/// The granted time is far ahead if an endpoint is oversubscribed. The next message of its queue
+/// pair does not overtake it.
 #[test]
 fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
     let experiment = Experiment::dragonfly(2, 4, 2)
@@ -113,8 +114,7 @@ fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
     }
 }
 
-/// Schemes that withdraw what is not sent, or keep destinations waiting, find the message that they
-/// mean.
+/// Schemes that withdraw unsent packets, or block destinations, find the intended message.
 #[test]
 fn all_arrives_in_every_order_under_every_scheme() {
     let schemes = weir::catalog::catalog().schemes;

@@ -1,5 +1,5 @@
-//! Flows: their ways are set up and taken down, their packets stay in order on one way, their rates
-//! are arithmetic, and what the fluid model says of a phase is what the links carried.
+//! Flows: their paths are set up and torn down, their packets stay in order on one path, and their
+//! rates are arithmetic. The fluid model of a phase agrees with the counters of the links.
 
 use crate::direct::experiment;
 use crate::support::{Experiment, run_on, run_plan};
@@ -70,8 +70,8 @@ fn congestion_spreads_in_figure_1() {
     }
 }
 
-/// 4 times, when each is held to a quarter by whoever: a fixed rate, or the weights of the links,
-/// which cost a round trip of control packets.
+/// 4 times, when each is held to a quarter by either means: a fixed rate, or the weights of the
+/// links, which cost a round trip of control packets.
 #[test]
 fn a_quarter_of_the_link_for_each_is_the_optimum_of_figure_1() {
     for discipline in ["ipd", "svc", "ps"] {
@@ -140,8 +140,8 @@ fn gaps(times: &[u64]) -> Vec<u64> {
 
 #[test]
 fn weights_and_rates_are_those_of_the_fluid_model() {
-    // Probes that are packets of their own take what the rates leave to nobody: the link to
-    // endpoint 4 is full without them.
+    // Separate probe packets take bandwidth that the rates do not leave free: the link to endpoint
+    // 4 is full without them.
     for (period, within) in [(None, 0.02), (Some("500 ns"), 0.1)] {
         let mut experiment = three_flows().set("nic.discipline", "ps");
         if let Some(period) = period {
@@ -230,7 +230,7 @@ fn inter_packet_delays_are_those_of_each_flow() {
     }
 }
 
-/// A 4-ary 3-tree with horizontal links, by whose routing flows have a way each.
+/// A 4-ary 3-tree with horizontal links, by whose routing each flow has one path.
 fn enriched_tree() -> Experiment {
     Experiment::tree(4, 3)
         .set("topology.horizontal_width", 2)
@@ -285,7 +285,7 @@ fn flows_are_the_same_bits_on_any_number_of_ranks() {
     }
 }
 
-/// An input that keeps nothing sends every flow by default ports, which is what D-mod-k does.
+/// An input that keeps nothing sends every flow by default ports, as D-mod-k does.
 #[test]
 fn without_a_cache_flows_go_by_default_ports() {
     let run = |cache: Option<i64>| {
@@ -323,9 +323,9 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
     );
 }
 
-/// Two applications on the same endpoints: the links add up the flows of both. So the 200 packets
-/// of one and the 300 of the other to one endpoint end together, when its link has carried 500, as
-/// if one application had sent all.
+/// Two applications on the same endpoints: the links add up the flows of both.
+/// So the 200 packets of one and the 300 of the other to one endpoint end together, when its link
+/// has carried 500, as if one application had sent all.
 #[test]
 fn the_flows_of_several_applications_share_their_links() {
     let app = |all: Experiment, name: &str, flows: &[(u32, u32, u64)]| {
@@ -357,7 +357,7 @@ fn the_flows_of_several_applications_share_their_links() {
             400
         };
         assert!(
-            // The way there, and the round trip of the announcement before it.
+            // The path there, and the round trip of the announcement before it.
             near(end, expected * 24 * NS, US),
             "to {}: {end}",
             flows.destination[row]

@@ -111,8 +111,8 @@ fn concentrate(network: Experiment, sources: i64, injection: &str, rho: f64) -> 
 
 #[test]
 fn many_sources_at_one_router_are_one_queue() {
-    // A router with 64 endpoints: 63 NICs and then the output to endpoint 0, whatever the router is
-    // like.
+    // A router with 64 endpoints: 63 NICs and then the output to endpoint 0, for any router
+    // parameters.
     let router = || Experiment::tree(64, 1);
     for rho in [0.5, 0.8] {
         for (injection, expected) in [
@@ -127,8 +127,8 @@ fn many_sources_at_one_router_are_one_queue() {
             );
         }
     }
-    // In which order packets are served makes no difference to the mean: the link is never idle in
-    // vain.
+    // The order in which packets are served makes no difference to the mean: the link is never idle
+    // in vain.
     let short = |network: Experiment| {
         means(&concentrate(network, 63, "poisson", 0.8).to_completion("500 us")).0
     };

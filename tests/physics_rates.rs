@@ -1,4 +1,4 @@
-//! Rates: what flows get of a link is arithmetic.
+//! Rates: the shares of flows on a link are arithmetic.
 //!
 //! A flow's rate is measured from its `/data/packets`: flits delivered between two times, after
 //! everything has settled.
@@ -9,8 +9,8 @@ use weir::result::Packets;
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;
 
-/// Flits from `source` (any if None) delivered in `from..to`, over what the link of 1 flit per ns
-/// can bring.
+/// Flits from `source` (any if None) delivered in `from..to`, divided by the capacity of the link
+/// of 1 flit per ns.
 fn rate(packets: &Packets, source: Option<u32>, from: u64, to: u64) -> f64 {
     let flits: u64 = (0..packets.source.len())
         .filter(|&row| source.is_none_or(|source| packets.source[row] == source))
@@ -105,7 +105,7 @@ fn a_lone_flow_gets_the_whole_link() {
 
 #[test]
 fn a_lone_flow_gets_the_whole_link_through_slow_routers() {
-    // An output queue must hold what its router's pipeline holds: 333 flits.
+    // An output queue must hold the content of its router's pipeline: 333 flits.
     let network = Experiment::dragonfly(2, 4, 2)
         .latencies("5 ns", "50 ns", "1 us")
         .set("router.credit_delay", "777 ns")
@@ -253,8 +253,9 @@ fn flows_to_one_endpoint_share_its_link_alike() {
             let total = rate(&packets, None, FROM, TO);
             // The window may cut one packet at each end.
             assert!((total - 1.0).abs() < 1.5 / PACKETS, "{what}: {total}");
-            // First come and oldest first serve whoever waits longest: the sources are alike only
-            // as far as their credits come back alike, so the shares are exact in turn alone.
+            // First-come and oldest-first arbitration serve the one that waits longest: the sources
+            // are alike only as far as their credits come back alike, so the shares are exact in
+            // turn alone.
             if arbitration == "round_robin" {
                 for &source in &sources {
                     let share = rate(&packets, Some(source as u32), FROM, TO);

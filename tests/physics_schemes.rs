@@ -25,7 +25,7 @@ fn incast(sources: i64, load: f64) -> Experiment {
         .set("nic.acknowledge", true)
 }
 
-/// The same under a scheme, with what sources may send recorded every 500 ns.
+/// The same under a scheme, with the allowed rates of sources recorded every 500 ns.
 fn recorded(sources: i64, scheme: &str) -> Experiment {
     let list: Vec<i64> = (1..=sources).map(|number| 8 * number).collect();
     incast(sources, 0.9)
@@ -78,8 +78,8 @@ fn ecn_marks_as_often_as_delays_shrink() {
 
 /// An index of InfiniBand's table that neither grows nor shrinks in the long run gets a
 /// notification in every increase / decrease timers, wherever the threshold is. Before that it
-/// climbs to where N sources leave (N - 1) packet times between packets, which is what fills the
-/// hot link: 36 of the table's steps of 2 ns.
+/// climbs to where N sources leave (N - 1) packet times between packets, which fills the hot link:
+/// 36 of the table's steps of 2 ns.
 #[test]
 fn ib_cca_notifies_as_often_as_indices_shrink() {
     let (sources, end, timer) = (4, 400 * US, 500 * NS);
@@ -125,9 +125,9 @@ fn srp_has_a_reservation_and_a_grant_for_every_message() {
     }
 }
 
-/// A speculative packet is dropped when more than the threshold is queued. So the queue is no
-/// longer than that, plus a packet from each input of the last router (14 ports at most hold one on
-/// its way in), plus packets that come at their granted times.
+/// A speculative packet is dropped when more than the threshold is queued.
+/// So the queue is no longer than that, plus a packet from each input of the last router (14 ports
+/// at most hold one on its way in), plus packets that come at their granted times.
 #[test]
 fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
     let end = "60 us";
@@ -156,8 +156,8 @@ fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
     assert!(peak(&hot("none").run().data) > 2 * most);
 }
 
-/// A throttled source sends what is delivered of it, and the endpoint takes 1/N of its link from
-/// each.
+/// A throttled source sends at the rate of its delivery, and the endpoint takes 1/N of its link
+/// from each.
 #[test]
 fn codes_cc_throttles_to_the_rate_of_delivery() {
     let sources = 4u64;
@@ -173,7 +173,7 @@ fn codes_cc_throttles_to_the_rate_of_delivery() {
     let mean = throttled.iter().sum::<f64>() / throttled.len() as f64;
     let fair = 1.0 / sources as f64;
     assert!((mean / fair - 1.0).abs() < 0.1, "{mean}");
-    // No less than 1/(N + 1), whatever was delivered.
+    // No less than 1/(N + 1), for any delivery.
     let least = throttled.iter().fold(1.0, |a: f64, &b| a.min(b));
     assert!(least >= 1.0 / (sources + 1) as f64 - 1e-9, "{least}");
 }

@@ -172,7 +172,7 @@ fn routers_that_store_packets_stand_beside_others() {
 }
 
 /// The latencies of the links that were used, after the injection link, and the number of routers:
-/// the way of a lone packet as the ports' counters show it.
+/// the path of a lone packet as the ports' counters show it.
 fn used(data: &Data, latency: impl Fn(&str) -> u64) -> (u64, u64) {
     let ports = &data.ports;
     let used: Vec<usize> = (0..ports.port.len())

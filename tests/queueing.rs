@@ -1,5 +1,5 @@
-//! Queueing schemes: that none can deadlock under any routing, and what they do for a flow that
-//! shares links with a hot one.
+//! Queueing schemes: none can deadlock under any routing, and their effect on a flow that shares
+//! links with a hot one.
 
 use std::sync::Arc;
 
@@ -175,8 +175,7 @@ const TO: u64 = 106 * US;
 const PACKETS: f64 = 4_000.0;
 
 /// Two switches with 4 endpoints each and one link between them. Endpoint 0 of the one and 5 and 6
-/// of the other send to 4 as much as they can, and `victim` of the first switch to 7, as much as it
-/// can, too.
+/// of the other send to 4 at full rate, and `victim` of the first switch to 7, at full rate, too.
 fn hot_spot(victim: i64) -> Experiment {
     let network = Experiment::dragonfly(4, 1, 1)
         .set("router.speedup", "infinite")
@@ -202,7 +201,8 @@ fn packets(experiment: &Experiment) -> Packets {
     experiment.run().data.packets.expect("packets are recorded")
 }
 
-/// Packets from `source` to `destination` after everything has settled, over what a link carries.
+/// Packets from `source` to `destination` after everything has settled, divided by the capacity of
+/// a link.
 fn share(packets: &Packets, source: u32, destination: u32) -> f64 {
     let rows = (0..packets.source.len())
         .filter(|&row| packets.source[row] == source && packets.destination[row] == destination)

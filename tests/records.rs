@@ -88,7 +88,7 @@ fn iterations_follow_one_another() {
     for (begin, end) in rows.begin_ps.iter().zip(&rows.end_ps) {
         assert!(end - begin > 1_000_000, "longer than it computes");
     }
-    // The allreduce at the end of an iteration holds nobody back for longer than it takes to
+    // The allreduce at the end of an iteration holds no task back for longer than it takes to
     // spread.
     assert!(rows.begin_ps[1] <= rows.end_ps[0] && rows.begin_ps[2] <= rows.end_ps[1]);
 }
@@ -185,7 +185,7 @@ fn a_workload_that_is_not_enabled_keeps_its_endpoints_only() {
         let [with, without] = [&with, &without].map(|data| &job(data, name).tasks);
         assert_eq!(with.endpoint, without.endpoint);
     }
-    // The traffic that is left is the same: nobody's random numbers depend on the others.
+    // The remaining traffic is the same: the random numbers of a job do not depend on the others.
     let sent = |data: &Data| job(data, "noise").totals.bytes_delivered;
     assert_eq!(sent(&with), sent(&without));
     assert!(job(&without, "sum").communication() < job(&with, "sum").communication());

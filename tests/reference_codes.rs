@@ -58,7 +58,7 @@ fn lone(bytes: u32, from: u32, to: u32) -> f64 {
         [run]
         until = "completion"
         "#,
-        // A period: a hundred times what the message takes on a link.
+        // A period: a hundred times the serialization time of the message.
         stop = u64::from(bytes) * 800 * 1_000_000_000_000 / (25 << 33),
     );
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

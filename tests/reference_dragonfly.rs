@@ -47,7 +47,7 @@ fn weir_at(way: Way, load: f64) -> [f64; 3] {
     means(&weir(way, &[&format!("workload.0.load={load}")]))
 }
 
-/// The same where packets on one virtual channel follow each other at once.
+/// The same if packets on one virtual channel follow each other at once.
 fn at_once(way: Way, load: f64) -> [f64; 3] {
     let load = format!("workload.0.load={load}");
     means(&weir(way, &[&load, "router.vc_allocation=\"0 ns\""]))
@@ -162,7 +162,7 @@ fn packets_that_wait_for_nothing_take_booksims_zero_load_time() {
         assert!(taken >= law, "{taken} ps over {routers} routers");
         exact[routers as usize] += u32::from(taken == law);
     }
-    // Most packets meet no other one at this load; some of them on every kind of way.
+    // Most packets meet no other one at this load; some of them on every kind of route.
     let all = rows.source.len() as f64;
     assert!(
         f64::from(exact.iter().sum::<u32>()) > 0.9 * all,

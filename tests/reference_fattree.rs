@@ -32,7 +32,7 @@ const IDEAL: Details = Details {
 fn weir_at(load: f64) -> [f64; 2] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(folder.join(JOB)).expect(JOB);
-    // The experiment alone: what follows are axes and figures.
+    // The experiment alone, without the axes and figures that follow.
     let text = text.split("\n[[axis]]").next().expect("an experiment");
     let study = |line: &&str| !line.starts_with("title") && !line.starts_with("seeds");
     let text: Vec<&str> = text.lines().filter(study).collect();
@@ -74,7 +74,7 @@ fn check(what: &str, got: [f64; 2], expected: [f64; 2], most: f64) {
 #[test]
 fn four_virtual_channels_have_the_curve_of_booksim_up_to_half_of_saturation() {
     check("load 0.3", weir_at(0.3), booksim_at(0.3), 0.015);
-    // And do not beyond, where its allocators lose cycles.
+    // Beyond that they differ, because its allocators lose cycles.
     let [[weir, _], [booksim, _]] = [weir_at(0.6), booksim_at(0.6)];
     assert!(weir < 0.9 * booksim, "{weir}, {booksim}");
 }

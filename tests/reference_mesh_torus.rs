@@ -19,7 +19,7 @@ const TORUS: &str = include_str!("reference/torus88_dor_uniform_p4.csv");
 fn weir_at(network: &[&str], load: f64) -> [f64; 3] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(folder.join(JOB)).expect(JOB);
-    // The experiment alone: what follows are axes and figures.
+    // The experiment alone, without the axes and figures that follow.
     let text = text.split("\n[[axis]]").next().expect("an experiment");
     let text = text.replace("seeds = 3\n", "");
     let text = text.lines().filter(|line| !line.starts_with("title"));

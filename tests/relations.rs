@@ -1,7 +1,7 @@
-//! Exact relations that hold for every network, routing and scheme. The times of a port add up to
-//! the time of the run, and numbers counted in several places agree. Names and idle jobs change
-//! nothing, the same messages take the same time in every format, and half the rates take twice the
-//! time. The tests here are short; ci/attack runs them at length.
+//! Exact relations that hold for every network, routing and scheme.
+//! The times of a port add up to the time of the run, and numbers counted in several places agree.
+//! Names and idle jobs change nothing, the same messages take the same time in every format, and
+//! half the rates take twice the time. The tests here are short; ci/attack runs them at length.
 
 use std::fs;
 
@@ -102,8 +102,8 @@ fn links_before_a_full_one_are_stalled_for_what_is_left() {
         let last = last.expect("the port to the hot endpoint");
         let busy = share(&ports.busy_ps, last);
         assert!(busy > 0.98, "{credit}: {busy}");
-        // D-mod-k has all of them go up one link and down one link, which carry what the last one
-        // does.
+        // With D-mod-k all of them use one link up and one link down, which carry as much as the
+        // last one.
         let before: Vec<usize> = (0..ports.router.len())
             .filter(|&port| port != last && ports.packets[port] > 0 && ports.endpoint[port] < 0)
             .collect();
@@ -150,7 +150,7 @@ fn what_is_counted_in_several_places_agrees() {
         let ejected: u64 = last.map(|port| ports.packets[port]).sum();
         assert_eq!(ejected, summary.packets_delivered);
         for (job, own) in data.jobs.iter().zip(series()) {
-            // Bins hold whole bytes of what may be parts of one.
+            // Bins hold whole bytes of counts that may have parts of one.
             let bytes = sum(&own.1.delivered_bytes);
             let bins = own.1.delivered_bytes.len() as u64;
             assert!(
@@ -358,8 +358,8 @@ fn formats(network: &Experiment, flows: &[Flow], tasks: u32) -> Vec<(&'static st
 }
 
 /// Half the bandwidth and twice every latency: an application that never meets another's packets
-/// takes twice the time, to the picosecond, and so does the last message of an incast, whoever goes
-/// first.
+/// takes twice the time, to the picosecond. So does the last message of an incast, in any order of
+/// the others.
 #[test]
 fn half_the_rates_take_twice_the_time() {
     let run = |factor: u64| {

@@ -8,7 +8,7 @@ use crate::support::Experiment;
 use crate::support::sweeping::{JOB, Sweep};
 use tempfile::TempDir;
 
-/// The report of a directory: the exit code, and what was said.
+/// The report of a directory: the exit code, and the output.
 fn report(dir: &Path) -> (Option<i32>, String) {
     let weir = env!("CARGO_BIN_EXE_weir");
     let output = Command::new(weir).arg("report").arg(dir).output();
@@ -20,8 +20,7 @@ fn report(dir: &Path) -> (Option<i32>, String) {
     )
 }
 
-/// That a page and the three files of each of these figures are there, and nothing that was being
-/// written.
+/// Checks that a page and the three files of each of these figures exist, and no partial file.
 fn complete(dir: &Path, figures: &[&str]) -> String {
     let html = fs::read_to_string(dir.join("report.html")).expect("a page");
     for figure in figures {

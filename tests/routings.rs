@@ -29,7 +29,7 @@ fn section<F>(draw: &mut Draw, variant: &Variant<F>, percent: usize) -> Option<S
     let mut table: Table = draw.table(&schema, percent)?;
     let candidates = schema["properties"].get("candidates").is_some();
     if candidates && (table.contains_key("via") || table.contains_key("draw")) {
-        // Every place that a path could go by is a choice, and candidates multiply them.
+        // Every place that a path could use is a choice, and candidates multiply them.
         table.insert("candidates".into(), 1.into());
     }
     let text = toml::to_string(&table).expect("TOML");

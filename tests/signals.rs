@@ -44,8 +44,7 @@ fn counted(data: &Data, name: &str) -> u64 {
         .1
 }
 
-/// The windows of domains that run alone, and the global order of time, are two ways to the same
-/// thing.
+/// The windows of domains that run alone, and the global order of time, give the same.
 #[test]
 fn the_global_order_of_time_gives_the_same_as_windows() {
     for (scheme, experiment) in [("codes_cc", codes("100 ns")), ("sst_cm", incast("sst_cm"))] {
@@ -85,8 +84,8 @@ fn signals_that_take_no_time_need_one_rank() {
     assert_eq!(difference(&alone, &mpi), "");
 }
 
-/// The sources of the storm throttle to what one endpoint takes; what is not of the storm gets its
-/// load through.
+/// The sources of the storm throttle to the capacity of one endpoint; other traffic gets its load
+/// through.
 #[test]
 fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
     let of = |data: &Data, name: &str| {

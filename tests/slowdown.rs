@@ -1,6 +1,6 @@
-//! `slowdown` compares a job with itself alone. The sweep runs it alone without being asked, once
-//! for all points that differ in other jobs only. It uses the same endpoints and random streams as
-//! if the other workloads were told not to run.
+//! `slowdown` compares a job with itself alone.
+//! The sweep runs it alone without being asked, once for all points that differ in other jobs only.
+//! It uses the same endpoints and random streams as if the other workloads were told not to run.
 
 use std::fs;
 use std::path::Path;
@@ -123,8 +123,8 @@ fn the_sweep_runs_a_job_alone_by_itself_and_compares() {
     assert!(sweep("plan", &[]).contains("4 points and 6 runs of a job alone"));
     let dry = sweep("submit", &["--dry-run", "--dependency", "afterok:7"]);
     assert!(dry.contains("--array=0-9"), "{dry}");
-    // The lines that would submit it: the points after what the user says, the table and the report
-    // after the points.
+    // The lines that would submit it: the points after the user's condition, the table and the
+    // report after the points.
     let lines: Vec<&str> = dry
         .lines()
         .filter(|line| line.starts_with("# sbatch"))

@@ -1,4 +1,5 @@
-//! A stall is diagnosed: what can never move is named, and what can move is never called a stall.
+//! A stall is diagnosed: packets that can never move are named, and packets that can move are never
+//! called a stall.
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ impl Routing for Clockwise {
         let port = if at == to {
             terminal
         } else if group != there {
-            // No packet of these tests leaves its group, but the length of the way may be asked
+            // No packet of these tests leaves its group, but the length of the route may be asked
             // for.
             self.port_out(at, there).unwrap_or_else(|| self.port_on(at))
         } else if self.groups.contains(&group) {

@@ -1,5 +1,5 @@
-//! Sweeps: every point is run once, whatever is killed; results of different experiments never mix;
-//! what is wrong in a job file is said with its line.
+//! Sweeps: every point is run once, regardless of what is killed; results of different experiments
+//! never mix; errors in a job file are reported with their line.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::sweeping::{JOB, Ran, Sweep};
 
-/// Far from what anything here takes: a test that waits longer hangs.
+/// Far more than any test here takes: a test that waits longer hangs.
 const HANGS: Duration = Duration::from_secs(240);
 
 /// Waits until something is so.
@@ -172,7 +172,7 @@ fn two_sweeps_at_once_run_each_point_once() {
 fn a_killed_point_runs_again_at_the_next_run() {
     let sweep = Sweep::new(JOB);
     let once = sweep.folder.path().join("killed");
-    // The first run to come is killed, all others go on.
+    // The first run to come is killed, all others continue.
     let script = format!(
         "mkdir {} 2>/dev/null && kill -9 $$\nexec \"$@\"",
         once.display()
@@ -310,8 +310,8 @@ fn another_experiment_does_not_mix_with_this_one() {
             .all(|hash| !hashes(&second).contains(hash))
     );
     assert_eq!(sweep.points().len(), 12, "the old ones stay");
-    // One value more, and back to the old experiment: only what is new runs, and only what is
-    // wanted is in the table.
+    // One value more, and back to the old experiment: only new points run, and only wanted points
+    // are in the table.
     sweep.write(&JOB.replace("[0.1, 0.4]", "[0.1, 0.2, 0.4]"));
     let ran = sweep.go("run", &[]).expect(0);
     assert_eq!(ran.stderr.lines().count(), 3, "{}", ran.stderr);
@@ -370,8 +370,8 @@ fn on_several_ranks_the_table_is_the_same() {
     let (one, two) = (Sweep::new(JOB), Sweep::new(JOB));
     one.go("run", &[]).expect(0);
     let mut command = crate::support::Cli::program(Path::new(env!("CARGO_BIN_EXE_weir")), 1);
-    // Only what the launcher needs as root and past the number of cores: the sweep itself is no
-    // rank.
+    // Only the variables that the launcher needs as root and past the number of cores: the sweep
+    // itself is no rank.
     let environment: Vec<_> = command
         .get_envs()
         .map(|(k, v)| (k.to_owned(), v.map(|v| v.to_owned())))

@@ -1,5 +1,4 @@
-//! Every topology that there is, with parameters by chance: as a graph it is what it says of
-//! itself.
+//! Every existing topology, with random parameters: as a graph it agrees with its own description.
 
 use std::collections::VecDeque;
 
@@ -91,7 +90,7 @@ fn check_domains(topology: &dyn Topology) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Names of kinds are there for all that have one, and no two routers stand at the same place.
+/// Names of kinds exist for everything that has one, and no two routers are at the same place.
 fn check_names(topology: &dyn Topology) -> Result<(), TestCaseError> {
     let mut places = Vec::new();
     for router in 0..topology.routers() {

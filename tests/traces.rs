@@ -1,5 +1,5 @@
 //! Recorded applications: every format gives the same on any ranks, under every kind of network and
-//! scheme; what a run wrote can be replayed; another reader counts the same.
+//! scheme; a written run can be replayed; another reader counts the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -174,7 +174,7 @@ fn converted_traces_run() {
             .run()
             .data;
         assert_eq!(data.jobs[0].totals.bytes_delivered, bytes, "{file}");
-        // The result says what the converter left out.
+        // The result tells what the converter left out.
         let note = note(&data);
         assert!(note.text.contains(why), "{}", note.text);
         let ignored = (format!("{lost}_ignored"), 2);

@@ -1,6 +1,5 @@
-//! `weir tune` finds what a scheme's parameters should be: within its budget, the same again when
-//! it is taken up again, on the sweep's machinery; and what is wrong with a search is said before
-//! anything runs.
+//! `weir tune` finds good values of a scheme's parameters: within its budget, the same again when
+//! it is resumed, on the sweep's machinery. Errors in a search are reported before anything runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +11,9 @@ use tempfile::TempDir;
 use weir::catalog::catalog;
 use weir::registry::range::Range;
 
-/// Eight sources at full rate for one endpoint, and a victim on their way. A step of the delay that
-/// is too small leaves the victim what a full buffer does; one that is too large leaves the hot
-/// endpoint idle.
+/// Eight sources at full rate for one endpoint, and a victim on their path. A step of the delay
+/// that is too small leaves the victim no more than a full buffer does; one that is too large
+/// leaves the hot endpoint idle.
 const FILE: &str = r#"
 title = "incast"
 

@@ -335,8 +335,8 @@ fn idle(experiment: Experiment) -> Vec<String> {
     idle.map(|note| note.text).collect()
 }
 
-/// Each scheme names the parameter that decides, where it sees nothing and where what it does has
-/// no effect.
+/// Each scheme names the decisive parameter, both if it sees nothing and if its actions have no
+/// effect.
 #[test]
 fn a_scheme_that_does_nothing_says_so() {
     for (scheme, parameter) in [

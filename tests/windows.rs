@@ -1,4 +1,4 @@
-//! The length of windows changes no result: what a run computes does not depend on when domains
+//! The length of windows changes no result: the outcome of a run does not depend on when domains
 //! hear of each other's packets and credits.
 
 use crate::catalog::{crowded, examples, first_networks, networks};
@@ -34,7 +34,7 @@ fn same_in_shorter_windows(experiment: &Experiment) {
     same_in_windows_of(&[whole / 2, whole / 7], experiment);
 }
 
-/// Routers of all makes, by what decides when their ports are looked at.
+/// Routers of all makes, by the event that decides when their ports are served.
 fn with_routers(network: &Experiment) -> Vec<Experiment> {
     let queued = || network.clone().set("router.output_queue", "none");
     let all = [
@@ -93,7 +93,7 @@ fn of_every_scheme() {
     }
 }
 
-/// Long windows are cut where the clock says so.
+/// Long windows are cut if the clock requires it.
 #[test]
 fn that_are_cut_by_the_clock() {
     let dragonfly = || Experiment::dragonfly(2, 4, 2).routing("par");
@@ -114,14 +114,14 @@ fn that_are_cut_by_the_clock() {
     }
 }
 
-/// Windows are longer than the links between domains where what crosses them is settled before.
+/// Windows are longer than the links between domains if crossings are settled before.
 #[test]
 fn that_are_longer_than_links() {
     let networks = [
         ("kind = \"kns\"\nk = 4\nn = 2", "hybrid_dor"),
         ("kind = \"torus\"\nsizes = [4, 4]", "source_adaptive"),
     ];
-    // 20 ns of the link and 50 in the router, or what is shorter: a packet of 1 ns for each of its
+    // 20 ns of the link and 50 in the router, or a shorter time: a packet of 1 ns for each of its
     // flits.
     for ((network, routing), message, window) in [
         (networks[0], "240 flits", 44_000),

@@ -169,7 +169,7 @@ impl ExperimentOptions {
     pub fn load(&self, catalog: &Catalog) -> Result<Experiment, ConfigError> {
         let mut sets = self.sets.clone();
         sets.extend(self.seed.map(|seed| format!("run.seed={seed}")));
-        // The text as a string of TOML, whatever is in it.
+        // The text as a string of TOML, regardless of its content.
         let text = |time: &String| format!("run.max_wall={}", toml::Value::from(time.as_str()));
         sets.extend(self.max_wall.as_ref().map(text));
         Experiment::load_with(&self.file, &sets, catalog)

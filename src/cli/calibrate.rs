@@ -7,17 +7,17 @@ use weir_simulation::config::Experiment;
 use weir_simulation::forecast::{ASSUMED_RATE, Basis, Forecast, Work};
 use weir_simulation::{Plan, Sample, trial};
 
-/// Processor time for which a run is begun, s.
+/// Processor time of the beginning of a run that is simulated, s.
 const LENGTH: f64 = 1.0;
 
-/// Up to so long, s, where that does not reach the time from which the run is what it will be
+/// Maximum of that time, s, if the run has not reached its steady state by then
 /// ([`Work::settles`]).
 const LONGER: f64 = 4.0;
 
 /// Maximum wall-clock time, as a multiple of that, if others have the processor most of the time.
 const PATIENCE: f64 = 5.0;
 
-/// Between two looks at it.
+/// Time between two checks of it.
 const STEP: Duration = Duration::from_millis(20);
 
 /// A network of more bytes than these is not built in a part of that.
@@ -26,10 +26,10 @@ const LARGEST: u64 = 400 << 20;
 /// Part of a run below which not much can be told.
 const LITTLE: f64 = 0.01;
 
-/// Operations of the programs of its applications that are looked at.
+/// Operations of the programs of its applications that are examined.
 const EFFORT: u64 = 1_000_000;
 
-/// A forecast, and in words how it is known.
+/// A forecast, and its basis in words.
 pub struct Calibrated {
     /// Expected cost of the run.
     pub forecast: Forecast,
@@ -37,8 +37,8 @@ pub struct Calibrated {
     pub words: String,
 }
 
-/// Expected cost of an experiment. With `calibrate` it is begun in this process, and dropped after
-/// a second or a few.
+/// Expected cost of an experiment.
+/// With `calibrate` it is started in this process, and dropped after a second or a few.
 pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Calibrated {
     let work = Work::of(experiment, plan, EFFORT);
     let assumed = |why: &str| Calibrated {

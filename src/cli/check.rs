@@ -15,7 +15,7 @@ use weir_report::format;
 use weir_simulation::config::Catalog;
 use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
-/// Checks an experiment, prints the resolved file and what it will take.
+/// Checks an experiment, prints the resolved file and the expected cost.
 pub fn check(options: &CheckOptions, catalog: &Catalog) -> ExitCode {
     match checked(options, catalog) {
         Ok(text) => super::print(&text),

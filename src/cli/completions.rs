@@ -1,4 +1,4 @@
-//! `weir completions` and `weir man`: what shells and `man` want to know, made from the same
+//! `weir completions` and `weir man`: shell completion and man pages, made from the same
 //! description as the help.
 
 use std::fs;

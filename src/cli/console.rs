@@ -1,4 +1,4 @@
-//! All that weir says goes out here, and nothing in it is obeyed by a terminal: texts of others
+//! All output of weir passes here, and nothing in it is obeyed by a terminal: texts of others
 //! (files, results, names of files, arguments) may hold escape sequences.
 
 use std::fmt::Display;
@@ -14,12 +14,12 @@ pub fn tell(text: impl Display) {
     put(&visible(&text.to_string()));
 }
 
-/// Says what is wrong with an input, or odd about it, in colour on a terminal.
+/// Prints an error or a warning about an input, in colour on a terminal.
 pub fn tell_error(error: &ConfigError) {
     put(&error.render_for_stderr());
 }
 
-/// Says what in an experiment does nothing.
+/// Prints the warnings of an experiment.
 pub fn tell_warnings(warnings: &[Warning]) {
     warnings
         .iter()
@@ -31,7 +31,7 @@ pub fn tell_failure(failure: &Failure) {
     put(&failure.message);
 }
 
-/// A standard error that is gone is nobody's loss.
+/// Errors of a closed standard error are ignored.
 fn put(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

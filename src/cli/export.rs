@@ -55,7 +55,7 @@ pub fn export(options: &ExportOptions) -> Result<String, Failure> {
     ))
 }
 
-/// As it was said, or as the file's name ends.
+/// The given format, or that of the file's name.
 fn format(options: &ExportOptions) -> ExportFormat {
     let vef = options.file.extension().is_some_and(|end| end == "vef");
     let by_name = match vef {

@@ -1,4 +1,4 @@
-//! `weir inspect`: what a result file holds.
+//! `weir inspect`: content of a result file.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn under_way(path: &Path) -> Option<UnderWay> {
     }
 }
 
-/// The result that a path stands for: itself, or that of a directory.
+/// The result that a path names: itself, or that of a directory.
 pub(super) fn file_of(path: &Path) -> Cow<'_, Path> {
     match path.is_dir() {
         true => path.join(schema::FILE).into(),

@@ -1,5 +1,5 @@
-//! `weir list`: what an experiment file may name, from what the variants' own files declare, and
-//! the files that come with weir.
+//! `weir list`: the names that an experiment file may use, from the declarations of the variants'
+//! own files, and the files that come with weir.
 
 mod sections;
 
@@ -17,7 +17,7 @@ use weir_simulation::config::{Catalog, PRESET};
 /// Width of the text.
 const WIDTH: usize = 100;
 
-/// A longer type stands in the column of the meaning.
+/// A longer type is shown in the column of the meaning.
 const WIDEST_TYPE: usize = 28;
 
 /// Name of presets here: they are no family, for they choose no variant.
@@ -81,7 +81,7 @@ pub fn list(
     Err(unknown(family.one, family.name, name, &names))
 }
 
-/// All that is called by a name, in whatever family.
+/// Everything with a name, in any family.
 fn anywhere(catalog: &Catalog, name: &str) -> Result<String, ConfigError> {
     let mut pages = Vec::new();
     for family in catalog.families() {

@@ -7,8 +7,9 @@ use clap::Parser;
 use super::{Arguments, Command};
 use weir_simulation::config::Catalog;
 
-/// The program: all that `main` has to do. Experiments may name what `catalog` has: everything that
-/// comes with weir ([`weir_simulation::catalog::catalog`]), and what the program has added to it.
+/// The program: the whole task of `main`.
+/// Experiments may use the names in `catalog`: everything that comes with weir
+/// ([`weir_simulation::catalog::catalog`]), and the program's own additions.
 pub fn main(catalog: &Catalog) -> ExitCode {
     forgo_file_locks();
     let arguments = match Arguments::try_parse() {
@@ -33,13 +34,13 @@ pub fn main(catalog: &Catalog) -> ExitCode {
 }
 
 /// Tells HDF5 not to lock its files unless the user wants it to: many parallel file systems have no
-/// locks, and a result is written under a temporary name that nobody else opens.
+/// locks, and a result is written under a temporary name that no other process opens.
 #[allow(unsafe_code)]
 fn forgo_file_locks() {
     const KEY: &str = "HDF5_USE_FILE_LOCKING";
     let alone = std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
     if alone && std::env::var_os(KEY).is_none() {
-        // SAFETY: nobody reads the environment at the same time: there is no other thread.
+        // SAFETY: no other thread exists that could read the environment at the same time.
         unsafe { std::env::set_var(KEY, "FALSE") };
     }
 }

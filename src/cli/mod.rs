@@ -48,7 +48,7 @@ use failure::{BAD_INPUT, FAILED};
 use weir_model::visible;
 use weir_simulation::config::Catalog;
 
-/// Says what is wrong with the arguments, or what they ask for: help, the version.
+/// Prints the error in the arguments, or the text they ask for: help, the version.
 pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     if asks_for_ranks(refused) {
         tell(
@@ -66,7 +66,7 @@ pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     ExitCode::from(BAD_INPUT)
 }
 
-/// True if an option is not known that elsewhere says on how many ranks something runs.
+/// True if an unknown option is one that elsewhere gives the number of ranks.
 fn asks_for_ranks(refused: &clap::Error) -> bool {
     const RANKS: [&str; 8] = [
         "--ranks",

@@ -1,4 +1,4 @@
-//! Names that shells complete and that are looked up later, where errors say more.
+//! Names that shells complete and that are looked up later, with better errors.
 
 use std::ffi::OsStr;
 

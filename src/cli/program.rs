@@ -3,7 +3,7 @@
 pub use weir_model::program::{MODEL_VERSION, VERSION};
 
 /// Commit of the sources, `+` after it if they were changed since; `unknown` if the build did not
-/// know. `WEIR_COMMIT` in the environment of the build names it where there is no git.
+/// know. `WEIR_COMMIT` in the environment of the build names it if there is no git.
 pub const COMMIT: &str = env!("WEIR_COMMIT");
 
 /// Cargo features of the build that change what the program can do, separated by commas; `none` if

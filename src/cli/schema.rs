@@ -99,7 +99,7 @@ fn routings_of_topologies(catalog: &Catalog) -> Vec<Json> {
     topologies.map(|one| rule(one.name)).collect()
 }
 
-/// Fills in what an application's `motif` and `mpi` may be.
+/// Fills in the schemas of an application's `motif` and `mpi`.
 fn jobs(catalog: &Catalog, definitions: &mut Map<String, Json>) {
     let mut motifs = variants(&catalog.motifs, definitions);
     let names = catalog.motifs.variants.iter().map(|variant| variant.name);
@@ -143,7 +143,7 @@ fn named(names: &[&str]) -> Json {
     json!({ "anyOf": [{ "enum": names }, { "type": "string", "pattern": "[/\\\\]|\\.toml$" }] })
 }
 
-/// One schema per variant; what they refer to is added to `definitions`.
+/// One schema per variant; the definitions they refer to are added to `definitions`.
 fn variants<F: Copy>(family: &Family<F>, definitions: &mut Map<String, Json>) -> Vec<Json> {
     let family = &family.described();
     let dispatch = family.key.rsplit('.').next().unwrap_or(family.key);

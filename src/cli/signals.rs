@@ -39,7 +39,7 @@ pub fn on_signals(mut heed: impl FnMut(i32) + Send + 'static) -> io::Result<()> 
     Ok(())
 }
 
-/// The signals that this process ignores, one bit each; none where the system does not say.
+/// The signals that this process ignores, one bit each; none if the system does not say.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -37,7 +37,7 @@ pub fn tune(options: &TuneOptions, catalog: &Catalog) -> ExitCode {
 enum Ran {
     /// All of its results exist.
     Done(Box<Stage>),
-    /// It is not to go on, with this exit code.
+    /// The search ends, with this exit code.
     Ends(u8),
 }
 
@@ -48,7 +48,7 @@ struct Stage {
     table: Table,
 }
 
-/// A search on its way.
+/// A search in progress.
 struct Run<'a> {
     options: &'a TuneOptions,
     tune: Tune,
@@ -155,7 +155,7 @@ impl Run<'_> {
         ));
     }
 
-    /// Runs what is missing of a job file, which is written into the directory first.
+    /// Runs the missing points of a job file, which is written into the directory first.
     fn stage(&self, out: &Path, job: &str) -> Result<Ran, Failure> {
         let write = || -> std::io::Result<()> {
             fs::create_dir_all(out)?;
@@ -207,7 +207,7 @@ impl Run<'_> {
         })))
     }
 
-    /// Prints what was found, and writes the best setting into the directory.
+    /// Prints the findings, and writes the best setting into the directory.
     fn finish(&self, search: &Search, stage: &Stage, outcomes: &[Outcome]) -> Result<u8, Failure> {
         let Stage { sweep, table, .. } = stage;
         let settings = search.known();
@@ -288,7 +288,7 @@ impl Run<'_> {
     }
 }
 
-/// `[congestion]` of the experiment that a setting ran, with everything that it says.
+/// `[congestion]` of the experiment that a setting ran, complete with all its keys.
 fn section_of(stage: &Stage, outcome: &Outcome) -> Result<String, ConfigError> {
     let Stage { sweep, points, .. } = stage;
     let point = outcome.points.first();

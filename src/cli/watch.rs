@@ -1,4 +1,4 @@
-//! The way of one packet as a table.
+//! The path of one packet as a table.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Values by chance for what a JSON schema describes: names of types say what texts there are.
+//! Random values for a JSON schema: names of types decide the possible texts.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
@@ -6,7 +6,7 @@ use weir::model::{Rng, below, stream};
 
 /// Values that are drawn for integers.
 pub const FEW: &[i64] = &[1, 2, 2, 3, 3, 4, 5, 6];
-/// The same where it makes nothing large.
+/// The same for values that make nothing large.
 pub const MORE: &[i64] = &[0, 1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 16];
 
 const TIMES: &[&str] = &[
@@ -61,7 +61,7 @@ impl Draw {
         self.below(100) < percent
     }
 
-    /// A table of a schema's properties: what is required, and `percent` of the others. None if
+    /// A table of a schema's properties: the required ones, and `percent` of the others. None if
     /// something required cannot be drawn.
     pub fn table(&mut self, schema: &Json, percent: usize) -> Option<Table> {
         self.object(schema, schema, percent)

@@ -1,5 +1,6 @@
-//! Random experiments over the whole catalog. Every variant in a registry is drawn, with parameters
-//! from its schema. Refused experiments are drawn again, so that the rest can be run.
+//! Random experiments over the whole catalog.
+//! Every variant in a registry is drawn, with parameters from its schema. Refused experiments are
+//! drawn again, so that the rest can be run.
 
 use schemars::schema_for;
 use toml::{Table, Value};
@@ -92,7 +93,7 @@ impl Making {
 
     /// Every topology with each of its routings in turn.
     fn network(&mut self) {
-        // Domains are what ranks share.
+        // Domains are distributed over ranks.
         let least = self.draw.one(&[1, 3, 3, 5, 5]);
         let pairs = pairs(&self.catalog);
         let (topology, routing) = pairs[self.seed as usize % pairs.len()];
@@ -300,7 +301,7 @@ impl Making {
         run
     }
 
-    /// To completion where all workloads stop by themselves soon; a motif's own length may be
+    /// To completion if all workloads stop by themselves soon; a motif's own length may be
     /// anything.
     fn run(&mut self) {
         let stops = |workload: &Table| workload.contains_key("stop");

@@ -30,7 +30,7 @@ fn random_experiments_end_well_and_the_same_on_any_number_of_ranks() {
     let mut failed = Vec::new();
     for case in 0..cases {
         let seed = first.wrapping_add(u64::from(case));
-        // A long attack goes on.
+        // A long attack continues.
         if std::panic::catch_unwind(|| one_case(seed)).is_err() {
             failed.push(seed);
         }
@@ -52,7 +52,7 @@ fn one_case(seed: u64) {
         nothing_is_forgotten(&alone, &experiment, &shows());
     }
     let domains = plan.network().topology.domains();
-    // For who looks at a long attack: whether it has anything to attack.
+    // For observers of a long attack: tells if it has anything to attack.
     let summary = read(&alone.result()).map(|stored| stored.digest.summary);
     let summary = summary.unwrap_or_default();
     println!(
@@ -80,7 +80,7 @@ fn one_case(seed: u64) {
     }
 }
 
-/// It reached its end; or packets wait for each other where one buffer is all that several virtual
+/// It reached its end; or packets wait for each other if one buffer is all that several virtual
 /// channels have.
 fn ended_well(ran: &Ran, experiment: &Experiment, shows: &str) {
     let shared = config::BufferPer::Port;

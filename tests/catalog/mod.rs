@@ -87,8 +87,8 @@ pub fn crowded(network: Experiment, until: &str) -> Experiment {
         .to_completion(until)
 }
 
-/// Runs in one process and on two ranks, each time saving the state at a random window; goes on
-/// from these states on three ranks and on one. The data, which are the same.
+/// Runs in one process and on two ranks, each time saving the state at a random window; continues
+/// from these states on three ranks and on one. Returns the data, which are the same.
 fn everywhere(experiment: &Experiment) -> Data {
     let (plan, text) = (experiment.plan(), experiment.text());
     let good = |result: Result<_, RunError>| result.unwrap_or_else(|e| panic!("{e}\n{text}"));

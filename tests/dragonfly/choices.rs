@@ -9,7 +9,7 @@ use weir::routing::{Here, Hop, Load, Queue, Routing};
 use weir::topology::Topology;
 use weir::topology::dragonfly::Dragonfly;
 
-/// A place where `pick` always gives 0, and two ports have a backlog.
+/// A place where `pick` always returns 0, and two ports have a backlog.
 struct Loaded {
     router: RouterId,
     in_port: PortId,
@@ -101,8 +101,9 @@ fn packet(destination: u32) -> Flight {
 }
 
 /// In the network of 72 endpoints, from router 0 (which has the links to groups 1 and 2) to
-/// endpoint 32 at router 16, the first of group 4: the minimal way is out by router 1 (groups 3 and
-/// 4). With every draw 0 the nonminimal way is by group 1, over the first global port of router 0.
+/// endpoint 32 at router 16, the first of group 4: the minimal route is out by router 1 (groups 3
+/// and 4). With every draw 0 the nonminimal route is by group 1, over the first global port of
+/// router 0.
 const DESTINATION: u32 = 32;
 const MINIMAL: PortId = 2;
 const NONMINIMAL: PortId = 5;
@@ -146,7 +147,7 @@ fn par_takes_the_test_again_at_the_second_router_and_only_there() {
         routing.route(&mut diverted, &mut here)
     };
     assert_eq!(hop, Hop { port: back, vc: 1 });
-    // At the third router nothing is asked any more: no port has a backlog to look at.
+    // At the third router nothing is asked any more: no port has a backlog to examine.
     let mut here = Loaded {
         router: 0,
         in_port: 2,
@@ -175,7 +176,7 @@ fn par_by_way_of_a_group_goes_on_by_a_link_of_its_second_router() {
     let mut minimal = flight;
     assert_eq!(choice(&*routing, 1, &mut minimal, loads(96)), direct);
     assert_eq!(choice(&*routing, 1, &mut flight, loads(97)), other);
-    // In group 3 it leaves by the router that has the link to group 4, with nothing to look at.
+    // In group 3 it leaves by the router that has the link to group 4, with nothing to examine.
     let mut here = Loaded {
         router: 12,
         in_port: 5,

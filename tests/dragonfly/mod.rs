@@ -1,5 +1,4 @@
-//! The dragonfly as a graph: what every size and arrangement must have in common, and the published
-//! networks.
+//! The dragonfly as a graph: properties of every size and arrangement, and the published networks.
 
 mod choices;
 mod routing;
@@ -328,7 +327,8 @@ fn the_ready_networks_have_the_published_sizes() {
     );
 }
 
-/// Bandwidth out of a group over what its endpoints send to the other groups when they send evenly.
+/// Bandwidth out of a group divided by the load of its endpoints to the other groups when they send
+/// evenly.
 #[test]
 fn the_networks_of_today_have_the_taper_that_they_name() {
     for (name, sizes, taper) in [

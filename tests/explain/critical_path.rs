@@ -1,6 +1,6 @@
-//! The time of an application is taken apart along the chain of messages and computations that its
-//! end hung on: the parts add up to it, they are arithmetic where that can be done by hand, and
-//! what is charged to other jobs is what the job has back without them.
+//! The time of an application is split along its critical path. The parts add up to it, they are
+//! arithmetic if that can be done by hand, and the time charged to other jobs is the time that the
+//! job regains without them.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn the_parts_add_up_to_the_time() {
 }
 
 /// One task sends another one a message of a packet, which computes and sends it back, ten times:
-/// per round twice the way, and the computation. Nothing waits.
+/// per round twice the path, and the computation. Nothing waits.
 #[test]
 fn alone_a_job_loses_nothing() {
     let rounds: Value = toml::from_str::<Table>(
@@ -98,7 +98,7 @@ fn times(data: &Data) -> BTreeMap<String, f64> {
     .collect()
 }
 
-/// A job beside others: what its chain says that it lost, and what it has back of that without each
+/// A job beside others: the loss according to its critical path, and the time regained without each
 /// other job.
 struct Compared {
     lost: LostTime,
@@ -114,14 +114,13 @@ impl Compared {
         self.lost.to.iter().map(|to| to.lost_ps).sum::<f64>() + self.lost.unknown_ps
     }
 
-    /// True if it is held up by others and not by itself: then what others make it wait is what it
-    /// loses.
+    /// True if it is held up by others and not by itself: then its waiting for others is its loss.
     fn is_victim(&self) -> bool {
         let alone = self.lost.time_ps - self.measured;
         self.measured > 0.5 * alone && self.lost.own_ps < 0.1 * self.measured
     }
 
-    /// True if what it has back without each other job adds up to what it lost, to a tenth.
+    /// True if the times regained without each other job add up to its loss, to a tenth.
     fn adds_up(&self) -> bool {
         (self.back.values().sum::<f64>() - 1.0).abs() <= 0.1
     }
@@ -135,7 +134,7 @@ impl Compared {
     }
 }
 
-/// All jobs of an experiment that lose a fifth of their time alone or more, and what they have back
+/// All jobs of an experiment that lose a fifth of their time alone or more, and the times regained
 /// without each of `culprits`.
 fn compared(experiment: &Experiment, culprits: &[&str]) -> Vec<Compared> {
     let (paths, data) = followed(experiment);
@@ -225,9 +224,9 @@ fn mix(rng: &mut Rng) -> Experiment {
     experiment
 }
 
-/// Over random mixes of applications: what the chain of a job that only others hold up charges to
-/// them is what it loses by them; and where what it has back without each of them adds up, the
-/// shares agree within ten percentage points.
+/// Over random mixes of applications: a job that only others hold up loses the time that its
+/// critical path charges to them. If the times regained without each of them add up, the shares
+/// agree within ten percentage points.
 #[test]
 fn what_is_charged_to_others_is_lost_by_them() {
     let mut rng = stream(attack::seed(), &[40]);

@@ -1,6 +1,6 @@
-//! Congestion is traced to where it begins: placed incasts, hot links and slow links on three
-//! networks are found, and nothing else is blamed; without what is blamed its victims are as if
-//! they were alone.
+//! Congestion is traced to its roots: placed incasts, hot links and slow links on three networks
+//! are found, and nothing else is blamed. Without the blamed jobs the victims are as if they were
+//! alone.
 
 mod critical_path;
 
@@ -35,7 +35,7 @@ fn torus() -> Experiment {
 }
 
 impl Experiment {
-    /// A job that goes on all the time, on these endpoints.
+    /// A job that runs all the time, on these endpoints.
     fn on_endpoints(self, name: &str, pattern: &str, endpoints: &[i64], load: f64) -> Experiment {
         self.traffic(pattern, load)
             .with("name", name)
@@ -97,7 +97,7 @@ fn latency(data: &Data) -> f64 {
     latency.at_least().mean()
 }
 
-/// A link by what it leads to: an endpoint, or from a router to another.
+/// A link by its end: an endpoint, or from a router to another.
 #[derive(Debug)]
 enum Link {
     To(u32),
@@ -128,8 +128,8 @@ fn only_root<'a>(found: &'a Explanation, link: &Link, crossing: bool) -> &'a Roo
     root
 }
 
-/// An experiment with the jobs `hot`, `victims` and `bystanders`: `link` is found, and without what
-/// is blamed (`cured`) the victims are as if they were alone.
+/// An experiment with the jobs `hot`, `victims` and `bystanders`: `link` is found, and without the
+/// blamed part (`cured`) the victims are as if they were alone.
 fn check(experiment: &Experiment, link: Link, cured: &Experiment) {
     let experiment = experiment.clone().set("run.warmup", "10 us").until("40 us");
     let cured = cured.clone().set("run.warmup", "10 us").until("40 us");
@@ -148,7 +148,7 @@ fn check(experiment: &Experiment, link: Link, cured: &Experiment) {
     assert!(quiet.roots.is_empty(), "{:#?}", quiet.roots);
 }
 
-/// The same where the blame is on a job.
+/// The same if the blame is on a job.
 fn check_job(experiment: &Experiment, link: Link) {
     check(experiment, link, &experiment.without(&["hot"]));
 }
@@ -204,8 +204,8 @@ fn a_hot_link_of_a_dragonfly() {
 
 #[test]
 fn a_hot_link_of_a_tree() {
-    // Three leaves of a pod, by one and the same way up; the victim shares the first link and goes
-    // another way from there.
+    // Three leaves of a pod, by one and the same path up; the victim shares the first link and
+    // takes another path from there.
     let jobs = tree()
         .pairs("hot", &[0, 4, 8], &[16, 32, 48], 0.5)
         .pairs("victims", &[1], &[20], 0.2)
@@ -301,8 +301,8 @@ fn senders_and_receivers_are_named() {
     }
 }
 
-/// By Little's law: so much data, times how long it waited in routers, is its latency above that of
-/// the same packets alone.
+/// By Little's law: the amount of data, times its waiting time in routers, is its latency above
+/// that of the same packets alone.
 #[test]
 fn what_waits_is_what_latency_grows_by() {
     let jobs = dragonfly()
@@ -350,7 +350,7 @@ fn the_same_on_any_number_of_ranks() {
     assert!(one == three);
 }
 
-/// Looking changes nothing, and nothing is looked at that is not asked for.
+/// Recording changes nothing, and nothing is examined without being asked for.
 #[test]
 fn looking_changes_nothing_else() {
     for scheme in ["none", "lhrp"] {
@@ -416,7 +416,7 @@ fn the_checkpoint_of_the_tutorial_is_named() {
 }
 
 /// An allreduce beside an incast to one endpoint, on a tree whose links up they share: without the
-/// incast it takes what it takes alone.
+/// incast it takes the same time as alone.
 #[test]
 fn what_is_blamed_is_verified_by_running_without_it() {
     let folder = tempfile::tempdir().expect("a directory");

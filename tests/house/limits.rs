@@ -255,7 +255,7 @@ pub const WIDE_LINES: Count = Count {
     remedy: "Wrap the lines you added: git diff -U0 main | grep -E '^[+].{101}'. Lines by file:",
 };
 
-/// Files that do not begin with a `//!` line that says what they are for.
+/// Files that do not begin with a `//!` line that gives their purpose.
 pub const WITHOUT_PURPOSE: Count = Count {
     name: "WITHOUT_PURPOSE",
     limit: 79,
@@ -286,7 +286,7 @@ pub const LONG_SENTENCES: Count = Count {
     remedy: "Make two sentences of one:",
 };
 
-/// Worn phrases: the remedy, and how often each may stand in the manual and in doc comments.
+/// Worn phrases: the remedy, and the permitted number of each in the manual and in doc comments.
 pub const PHRASES: &[(&str, &str, usize, usize)] = &[
     (
         "so many",

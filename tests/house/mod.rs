@@ -24,7 +24,7 @@ struct Count {
     limit: usize,
     /// The count may be lower by this much before the limit must follow.
     slack: usize,
-    /// Advice to whoever adds one.
+    /// Advice for the author of a new one.
     remedy: &'static str,
 }
 
@@ -37,7 +37,7 @@ struct Sizes {
     above: &'static [(&'static str, usize)],
     /// A size may be lower by this much before the list must follow.
     slack: usize,
-    /// Advice to whoever makes a thing too large.
+    /// Advice for the author of a thing that is too large.
     remedy: &'static str,
 }
 

@@ -83,7 +83,7 @@ fn character(rest: &[u8]) -> Option<usize> {
     if rest.get(1) == Some(&b'\\') {
         return Some((find(rest, 3, b"'") + 1).min(rest.len()));
     }
-    // Bytes that go on with a character start with the bits 10.
+    // Bytes that continue a character start with the bits 10.
     let more = rest.iter().skip(2);
     let end = 2 + more.take_while(|byte| **byte & 0xc0 == 0x80).count();
     (rest.get(end) == Some(&b'\'')).then_some(end + 1)
@@ -105,7 +105,7 @@ fn raw_string(rest: &[u8]) -> Option<usize> {
     Some((find(rest, quote + 1, &close) + close.len()).min(rest.len()))
 }
 
-/// The code without what stands under `#[cfg(test)]`, and the names of the modules that do.
+/// The code without the parts under `#[cfg(test)]`, and the names of the modules under it.
 pub fn without_tests(code: &str) -> (String, Vec<String>) {
     const MARK: &str = "#[cfg(test)]";
     let mut bytes = code.as_bytes().to_vec();

@@ -88,7 +88,7 @@ fn sources(folder: &str) -> Vec<Source> {
     found
 }
 
-/// One folder with what is in it.
+/// One folder with its content.
 pub struct Folder {
     /// From the root of the repository.
     pub path: String,
@@ -96,7 +96,7 @@ pub struct Folder {
     pub folders: Vec<PathBuf>,
 }
 
-/// `top` and all folders below it, without hidden files and what programs leave behind.
+/// `top` and all folders below it, without hidden files and leftovers of programs.
 pub fn folders(top: &str) -> Vec<Folder> {
     let mut found = Vec::new();
     let mut left = vec![root().join(top)];

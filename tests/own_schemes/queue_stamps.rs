@@ -12,7 +12,7 @@ use super::{counted, network, run_under};
 
 /// Share of the fullest link that is to be used.
 const ETA: f64 = 0.9;
-/// From when on the longest queue counts, ps.
+/// Time from which the longest queue counts, ps.
 const SETTLED: Time = 200_000_000;
 /// Hops that are stamped.
 const HOPS: usize = 6;
@@ -196,8 +196,8 @@ impl Rules for QueueStamps {
 }
 
 impl Flow {
-    /// Takes in what the hops of a packet say: the use of the fullest link, smoothed over a round
-    /// trip.
+    /// Updates with the stamps of a packet's hops: the use of the fullest link, smoothed over a
+    /// round trip.
     fn measure(&mut self, stamps: &[Stamp], base: f64, full: f64) {
         let hops = self.last.iter().zip(stamps).map(|(old, new)| {
             let time = (new[0] - old[0]).max(1) as f64;

@@ -124,7 +124,7 @@ impl Rules for RttWindow {
     }
 }
 
-/// From endpoint 0 to endpoint 8 of another group: two or three routers on the way, each known by
+/// From endpoint 0 to endpoint 8 of another group: two or three routers on the path, each known by
 /// the zero-load time.
 #[test]
 fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
@@ -144,7 +144,7 @@ fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
         .into_scheme())
     });
     let packets = outcome.data.packets.as_ref().expect("packets");
-    // A data packet and its acknowledgement take the same way: latencies of links and routers, and
+    // A data packet and its acknowledgement take the same path: latencies of links and routers, and
     // their own length.
     let first = (0..packets.source.len()).find(|&row| packets.source[row] == 2);
     let first = first.expect("a packet of endpoint 2");
@@ -185,7 +185,7 @@ fn a_window_that_holds_the_round_trip_fills_the_link() {
         }
         .into_scheme())
     });
-    // All of the link, but for a rounding of the two packets at the edges.
+    // All of the link, except a rounding of the two packets at the edges.
     let accepted = outcome.data.jobs[0].totals.accepted_load;
     assert!((accepted - 1.0).abs() < 1e-6, "{accepted}");
 }

@@ -39,12 +39,12 @@ pub struct Details {
     /// A step passes between the tail of one packet and the head of the next on an output's virtual
     /// channel.
     pub gap: bool,
-    /// Flits of packets on different virtual channels take turns; otherwise a packet goes on once
+    /// Flits of packets on different virtual channels take turns; otherwise a packet continues once
     /// it has begun.
     pub interleave: bool,
 }
 
-/// Which way packets go.
+/// Routing of packets.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Way {
     /// Local, global, local: channel 1 from the global link on.
@@ -395,7 +395,7 @@ impl Network {
         );
     }
 
-    /// Minimal, or by way of a random router.
+    /// Minimal, or through a random router.
     fn decide(&mut self, packet: usize) {
         let via = ((self.random.next_u64() >> 32) as usize * NODES) >> 32;
         let Packet {
@@ -433,8 +433,8 @@ impl Network {
         }
     }
 
-    /// Gives free virtual channels of outputs to inputs that have asked since `asked` or before, in
-    /// turn.
+    /// Allocates free virtual channels of outputs to inputs that have asked since `asked` or
+    /// before, in turn.
     fn channels(&mut self, router: usize, step: u64, asked: u64) -> Vec<usize> {
         let mut granted: Vec<usize> = Vec::new();
         let mut best: [Option<(usize, usize)>; PORTS * VCS] = [None; PORTS * VCS];

@@ -20,7 +20,7 @@ const ROUTERS: usize = 3 * LEAVES;
 const PORTS: usize = 2 * K;
 const VCS: usize = 4;
 const BUFFER: usize = 16;
-/// A router's own time in a credit's way back, and the link's.
+/// A router's own time in the return path of a credit, and the link's.
 const CREDIT: u64 = 2 + 1;
 /// Longer than any delay.
 const RING: usize = 16;
@@ -74,8 +74,8 @@ struct Output {
 struct Router {
     inputs: Vec<Input>,
     outputs: Vec<Output>,
-    /// The turns of the crossbar's allocator: which channel of an input is looked at first, which
-    /// output, which input.
+    /// The turns of the crossbar's allocator: the channel of an input, the output, and the input
+    /// that are examined first.
     channel_turn: [usize; PORTS],
     input_turn: [usize; PORTS],
     output_turn: [usize; PORTS],
@@ -192,7 +192,7 @@ impl Network {
                 self.inject(node);
             }
             for router in 0..ROUTERS {
-                // Both see what there was when the cycle began.
+                // Both see the state at the beginning of the cycle.
                 let granted = self.channels(router);
                 self.crossbar(router);
                 self.take(router, granted);
@@ -237,7 +237,7 @@ impl Network {
         }
     }
 
-    /// The first flit of a channel that is idle asks for its output: a random one on the way up.
+    /// The first flit of a channel that is idle asks for its output: a random one on the path up.
     fn look(&mut self, router: usize, at: usize) {
         let input = &self.routers[router].inputs[at];
         let (State::Idle, Some(flit)) = (input.state, input.flits.front()) else {
@@ -267,7 +267,7 @@ impl Network {
         }
     }
 
-    /// Gives free virtual channels of outputs to inputs that ask.
+    /// Allocates free virtual channels of outputs to inputs that ask.
     fn channels(&mut self, router: usize) -> Vec<(usize, State)> {
         let state = &mut self.routers[router];
         let mut granted = Vec::new();

@@ -7,9 +7,9 @@ pub fn cases(default: u32) -> u32 {
     number("WEIR_ATTACK_CASES").map_or(default, |cases| cases as u32)
 }
 
-/// The seed of a test's random numbers, printed, so that `WEIR_ATTACK_SEED` repeats the test:
-/// another one on every run at length (`WEIR_ATTACK_CASES`), and otherwise always the same, so that
-/// a change is not held up by what it did not cause.
+/// The seed of a test's random numbers, printed, so that `WEIR_ATTACK_SEED` repeats the test.
+/// It is another one on every run at length (`WEIR_ATTACK_CASES`), and otherwise always the same,
+/// so that a change is not delayed by errors that it did not cause.
 pub fn seed() -> u64 {
     let seed = number("WEIR_ATTACK_SEED").unwrap_or_else(|| match number("WEIR_ATTACK_CASES") {
         Some(_) => {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// A program that runs longer than this hangs. Far from what any test takes, so that no machine is
-/// too slow.
+/// A program that runs longer than this hangs. It is far more than any test takes, so that no
+/// machine is too slow.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// One call of `weir`, in its own directory that holds `experiment.toml`.

@@ -173,7 +173,7 @@ impl Experiment {
         self.with("message", size)
     }
 
-    /// The last workload sends until then, and the run goes on until everything has arrived.
+    /// The last workload sends until then, and the run continues until everything has arrived.
     #[allow(clippy::wrong_self_convention)] // a builder: it makes nothing else of the experiment
     pub fn to_completion(self, stop: &str) -> Experiment {
         self.with("stop", stop).until("completion")
@@ -201,7 +201,7 @@ impl Experiment {
             .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
     }
 
-    /// Ready to run, or what is wrong with it.
+    /// Ready to run, or the error in it.
     pub fn try_plan(&self) -> Result<Plan, ConfigError> {
         Plan::new(&self.check()?, None)
     }
@@ -223,7 +223,7 @@ impl Experiment {
         run_plan(&self.plan())
     }
 
-    /// Runs in this process by another way through the network than any that weir offers.
+    /// Runs in this process with another routing than any that weir offers.
     pub fn try_run_by(&self, routing: routing::Build) -> Result<Outcome, RunError> {
         self.clone().own_routing(routing).try_run()
     }
@@ -294,7 +294,7 @@ impl std::fmt::Debug for Experiment {
     }
 }
 
-/// Sets `a.b.c`, making tables on the way.
+/// Sets `a.b.c`, making tables as needed.
 fn put(table: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         None => {
@@ -313,8 +313,8 @@ pub fn run_plan(plan: &Plan) -> Result<Outcome, RunError> {
     Ok(outcome.expect("the only rank has the outcome"))
 }
 
-/// Does the same on some ranks, which are threads here; the data of the result, and what each rank
-/// has besides.
+/// Does the same on some ranks, which are threads here. Returns the data of the result, and the
+/// other output of each rank.
 fn on_ranks<R: Send>(
     ranks: u32,
     run: impl Fn(&mut Threads) -> Result<(Option<Outcome>, R), RunError> + Sync,
@@ -391,7 +391,7 @@ impl Observer for Saver {
     }
 }
 
-/// Nobody looks at the progress.
+/// No observer of the progress.
 pub struct Nobody;
 
 impl Observer for Nobody {

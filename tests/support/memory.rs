@@ -52,7 +52,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The most bytes that this thread holds while `work` runs, beyond what it held before.
+/// The most bytes that this thread holds while `work` runs, beyond those it held before.
 pub fn peak_of(work: impl FnOnce()) -> usize {
     let (before, _) = HELD.get();
     HELD.set((before, before));

@@ -20,7 +20,7 @@ pub fn holder_of(out: &Path) -> Holder {
     })
 }
 
-/// Waits for something that must happen; what does not happen in a minute has failed.
+/// Waits for something that must happen; after a minute it has failed.
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

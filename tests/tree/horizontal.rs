@@ -1,5 +1,5 @@
-//! Horizontal links: their number, where they lead, and the routes that adaptive flow routing takes
-//! over them.
+//! Horizontal links: their number, their ends, and the routes that adaptive flow routing takes over
+//! them.
 
 use weir::model::{Flight, PortId};
 use weir::routing::analysis::Walker;
@@ -166,7 +166,7 @@ fn a_flow_takes_the_port_with_the_fewest_flows_and_keeps_it() {
         kept: None,
         room: true,
     };
-    // As many to the right as down: the default port goes before.
+    // Equal numbers of flows to the right and down: the default port takes precedence.
     let mut setup = flight(0, SETUP);
     assert_eq!(routing.route(&mut setup, &mut here).port, 0);
     assert_eq!(here.kept, None, "nothing is kept for the default port");
@@ -194,8 +194,8 @@ fn a_flow_takes_the_port_with_the_fewest_flows_and_keeps_it() {
 fn a_flow_never_turns_back() {
     let network = network(3, 2, 1);
     let routing = adaptive_flow(&network, "");
-    // Router 4 has ports 3 to the left and 4 to the right. From the left a flow goes on to the
-    // right, from the right to the left.
+    // Router 4 has ports 3 to the left and 4 to the right. A flow from the left continues to the
+    // right, and one from the right to the left.
     for (in_port, port) in [(3, 4), (4, 3)] {
         let mut here = Counted {
             router: 4,

@@ -1,5 +1,5 @@
-//! Fat trees: what is promised of the networks and of the routings in them, for random small sizes
-//! and for the ready networks.
+//! Fat trees: properties of the networks and of their routings, for random small sizes and for the
+//! ready networks.
 
 mod horizontal;
 mod networks;

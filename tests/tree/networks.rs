@@ -1,4 +1,4 @@
-//! The networks against their formulae, and their arithmetic against what the links alone say.
+//! The networks against their formulae, and their arithmetic against the links alone.
 
 use std::collections::VecDeque;
 
@@ -172,7 +172,7 @@ proptest! {
         }
     }
 
-    /// Levels, ancestors and ways down against what the links alone say.
+    /// Levels, ancestors and paths down against the links alone.
     #[test]
     fn ancestors_are_the_routers_with_a_way_down(kind in kinds(200)) {
         let network = kind.build();

@@ -21,7 +21,7 @@ pub fn route_in(algorithm: &str, topology: &Arc<dyn Topology>) -> Result<Box<dyn
     (entry.build)(&section, topology).map_err(|e| e.to_string())
 }
 
-/// Plays one fixed choice at every router: the pick is `choice` modulo what there is.
+/// Makes one fixed choice at every router: the pick is `choice` modulo the number of candidates.
 struct Fixed {
     router: RouterId,
     in_port: PortId,

@@ -3,8 +3,8 @@
 use super::transport::{Transport, TransportError};
 use weir_model::Time;
 
-/// Values that the ranks agree on between two pieces of windows. Combining takes the minimum of
-/// every field.
+/// Values that the ranks agree on between two pieces of windows.
+/// Combining takes the minimum of every field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Agreement {

@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 use super::transport::{Transport, TransportError};
 use weir_model::codec;
 
-/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks. Its own
-/// stays as it is.
+/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks.
+/// Its own stays as it is.
 ///
 /// # Errors
 ///
-/// If the transport fails, or what a rank sent is no such value.
+/// If the transport fails, or if a rank did not send such a value.
 pub fn gather<V, T>(transport: &mut T, value: V) -> Result<Option<Vec<V>>, TransportError>
 where
     V: Serialize + DeserializeOwned,
@@ -123,7 +123,7 @@ mod tests {
             2 => Ok(()),
             _ => rank.sum(&mut [1]),
         });
-        // Rank 1 may have found it out and be gone by then.
+        // Rank 1 may have found it out and have ended by then.
         assert!(matches!(all[0], Err(TransportError::Gone { rank: 1 | 2 })));
     }
 }

@@ -1,5 +1,5 @@
-//! Conservative, windowed, parallel discrete-event simulation. The engine knows no networks: it
-//! moves domains and the mail between them.
+//! Conservative, windowed, parallel discrete-event simulation.
+//! The engine knows no networks: it moves domains and the mail between them.
 //!
 //! Every domain runs a whole window alone; then the mail of the window is handed over. A window is
 //! no longer than the lookahead: the minimum delay before an event in one domain can affect
@@ -58,7 +58,7 @@ pub const EXPECTING: u32 = 3;
 pub trait Domain {
     /// Mail between domains.
     type Mail: Mail;
-    /// Why a domain cannot go on.
+    /// Reason why a domain cannot continue.
     type Error;
 
     /// Its number.
@@ -71,14 +71,14 @@ pub trait Domain {
     fn advance(&mut self, until: Time) -> Result<(), Self::Error>;
     /// The mail for the neighbour at a position of [`Domain::neighbours`].
     fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
-    /// True if mail that came from another rank makes sense here: the numbers in it name places of
-    /// this domain that this neighbour may write to.
+    /// True if mail that came from another rank is valid here: its indices name places of this
+    /// domain that this neighbour may write to.
     fn accepts(&self, neighbour: usize, mail: &Self::Mail) -> bool;
-    /// Mail will be delivered next, and then it advances: what it holds may be fetched into the
-    /// cache.
+    /// Announces that mail will be delivered next, and then the domain advances: its state may be
+    /// fetched into the cache.
     fn prepare(&self) {}
-    /// Mail that will be delivered next, with that of other neighbours: what it will be written to
-    /// may be fetched into the cache, in [`EXPECTING`] steps.
+    /// Announces mail that will be delivered next, with that of other neighbours.
+    /// The places that it will be written to may be fetched into the cache, in [`EXPECTING`] steps.
     fn expect(&self, mail: &Self::Mail, step: u32) {
         let _ = (mail, step);
     }
@@ -86,12 +86,12 @@ pub trait Domain {
     /// of the senders' numbers.
     fn deliver(&mut self, neighbour: usize, mail: &mut Self::Mail);
     /// A neighbour whose mail has to be delivered before the end of the window, and has not been
-    /// named yet. Asked only where the schedule has [`Schedule::haste`].
+    /// named yet. Asked only if the schedule has [`Schedule::haste`].
     fn urgent(&mut self) -> Option<usize> {
         None
     }
-    /// True if the run needs nothing more from this domain, though there may be more to do. When
-    /// all domains say so the run ends.
+    /// True if the run needs nothing more from this domain, though there may be more to do.
+    /// When all domains say so the run ends.
     fn finished(&self) -> bool {
         false
     }

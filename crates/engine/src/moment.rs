@@ -1,8 +1,9 @@
 use weir_model::{NEVER, Time};
 use weir_slots::Slots;
 
-/// The content of an event: a number that orders it among simultaneous events. Made of its content
-/// by the domain: its upper bits say what happens, its lower bits where.
+/// The content of an event: a number that orders it among simultaneous events.
+/// Made of its content by the domain: its upper bits are the kind of event, its lower bits the
+/// place.
 pub type EventKey = u32;
 
 /// Keys up to which there is a bit for each: 8 KiB.
@@ -15,7 +16,7 @@ const MOST: usize = 1 << 16;
 /// events does, and mispredicts fewer branches.
 #[derive(Debug)]
 pub struct Moment {
-    /// Bits of keys that are to be taken, but for those in `bits`.
+    /// Bits of keys that are to be taken, except those in `bits`.
     words: Slots<u64>,
     /// A bit for each word that is not 0.
     groups: Slots<u64>,

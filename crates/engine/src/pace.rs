@@ -10,8 +10,8 @@ const FIRST: Time = 10_000;
 /// No piece is longer than this, ps, so that a load that rises after a quiet time is noticed.
 const LONGEST: Time = 10_000_000;
 
-/// Measures how long pieces take on this rank, and says how long the next one may be. The ranks
-/// agree on the least of what they say.
+/// Measures the time of pieces on this rank, and sets the maximum length of the next one.
+/// The ranks agree on the minimum.
 pub(super) struct Pace {
     begun: Instant,
     /// Beginning of the piece in simulated time, ps.
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(next(10, 10, 200), 10);
         assert_eq!(next(10, 10, 251), 5);
         assert_eq!(next(1, 1, 1_000), 1);
-        // A piece that the end of a window cut short says nothing about a whole piece.
+        // A piece that the end of a window cut short is no measure of a whole piece.
         assert_eq!(next(10, 3, 0), 10);
         assert_eq!(next(10, 4, 251), 2);
     }

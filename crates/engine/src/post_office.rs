@@ -21,7 +21,7 @@ enum Place {
 /// Received mail is kept until its receiver runs next, so that it is fresh in the cache then.
 pub(super) struct PostOffice<M> {
     around: Vec<Neighbourhood>,
-    /// For each domain of this rank and each of its neighbours: what is to be delivered.
+    /// For each domain of this rank and each of its neighbours: mail to be delivered.
     inboxes: Vec<Vec<M>>,
     /// For each domain of this rank: the neighbours whose mail is to be delivered, ascending.
     full: Vec<Vec<usize>>,
@@ -152,8 +152,9 @@ impl<M: Mail> PostOffice<M> {
         Ok(common)
     }
 
-    /// Hands the mail between domains of this rank over. A box is looked at once in a window, and
-    /// touched no more if it is empty: a domain may have many neighbours and little mail for each.
+    /// Hands the mail between domains of this rank over.
+    /// A box is checked once in a window, and not touched again if it is empty: a domain may have
+    /// many neighbours and little mail for each.
     fn swap<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
         for (sender, around) in self.around.iter().enumerate() {
             for (slot, place) in around.places.iter().enumerate() {
@@ -170,8 +171,8 @@ impl<M: Mail> PostOffice<M> {
         }
     }
 
-    /// The earliest thing in any outbox, whoever gets it, so that the next window does not depend
-    /// on the ranks.
+    /// The earliest event in any outbox, regardless of the receiver, so that the next window does
+    /// not depend on the ranks.
     pub fn earliest_mail<D: Domain<Mail = M>>(&self, domains: &mut [D]) -> Time {
         let mut earliest = NEVER;
         for domain in domains {
@@ -227,7 +228,7 @@ impl<M: Mail> PostOffice<M> {
         receiver
     }
 
-    /// Delivers what has come for one of this rank's domains, in the order of the senders.
+    /// Delivers the mail of one of this rank's domains, in the order of the senders.
     pub fn deliver<D: Domain<Mail = M>>(&mut self, at: usize, domain: &mut D) {
         let mut full = std::mem::take(&mut self.full[at]);
         for step in 0..EXPECTING {

@@ -29,8 +29,8 @@ const PERIOD: u32 = 1 << 8;
 const FEW: u32 = 6;
 const MANY: u32 = 8 * FEW;
 
-/// Buckets are at most 2^DOUBLINGS times as long as at first: a bucket in which little happens must
-/// not be so long that all that follows would fall into it.
+/// Buckets are at most 2^DOUBLINGS times as long as at first.
+/// A bucket in which little happens must not be so long that all later events would fall into it.
 const DOUBLINGS: u32 = 7;
 
 /// Some events of one bucket.
@@ -44,10 +44,11 @@ struct Chunk {
     events: [u64; CHUNK],
 }
 
-/// A queue of events in order of time. Simultaneous events are ordered by kind, then by place under
-/// a mask that depends on the time only. So the order is a function of the events, but favours no
-/// place in the long run. (With a plain order, of two outputs that want the same input at the same
-/// time the one with the lower number would win every time.)
+/// A queue of events in order of time.
+/// Simultaneous events are ordered by kind, then by place under a mask that depends on the time
+/// only. So the order is a function of the events, but favours no place in the long run. (With a
+/// plain order, of two outputs that want the same input at the same time the one with the lower
+/// number would win every time.)
 ///
 /// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks, and
 /// is sorted when its turn comes. Freed chunks are used again at once, so that the queue touches no
@@ -58,9 +59,9 @@ struct Chunk {
 pub struct EventQueue {
     /// A bucket is 2^shift ps.
     shift: u32,
-    /// The least that it may be: the wheel covers what it was made for.
+    /// Its minimum: the wheel must cover the horizon that it was made for.
     least: u32,
-    /// Buckets that were emptied since their length was looked at, and events in them.
+    /// Buckets that were emptied since their length was checked, and events in them.
     emptied: u32,
     taken: u32,
     /// A bucket was begun since that was asked last.
@@ -76,8 +77,8 @@ pub struct EventQueue {
     now: u64,
     far: BinaryHeap<Reverse<(Time, EventKey)>>,
     far_from: Time,
-    /// The next events of the bucket being emptied, if those are many simultaneous ones; what is in
-    /// `current` is later.
+    /// The next events of the bucket being emptied, if those are many simultaneous ones; events in
+    /// `current` are later.
     moment: Moment,
     places: EventKey,
 }
@@ -290,8 +291,7 @@ impl EventQueue {
         self.current.get(place).map(|&event| event as EventKey)
     }
 
-    /// True if [`EventQueue::upcoming`] says of all events anew what is next, since this was asked
-    /// last.
+    /// True if [`EventQueue::upcoming`] has new answers for all events since the last call.
     #[inline]
     pub fn has_begun(&mut self) -> bool {
         std::mem::take(&mut self.begun)

@@ -28,7 +28,7 @@ pub struct Start {
     pub windows: u64,
 }
 
-/// Why a run ended.
+/// Reasons why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The end of the schedule.
@@ -101,11 +101,12 @@ pub struct Progress {
 
 /// Looks after a run from outside, on every rank.
 pub trait Monitor<D: Domain, T: Transport + ?Sized> {
-    /// Why a run does not come to its end: by a domain, the transport, or what is observed.
+    /// Reason why a run does not come to its end: a domain, the transport, or the observer.
     type Error: From<D::Error> + From<TransportError>;
 
-    /// True if this rank wants the run to end here. Asked after every piece of a window, just
-    /// before the ranks agree on how to go on: all end there together if one of them wants to.
+    /// True if this rank wants the run to end here.
+    /// Asked after every piece of a window, just before the ranks agree on the next step: all end
+    /// there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
 
     /// Maximum wall-clock time before the run must react to [`Monitor::stop`]: longer windows are
@@ -248,7 +249,7 @@ fn run_piece<D: Domain>(
     failed.map_or(Ok(()), Err)
 }
 
-/// Why a run ends by itself at the end of a window.
+/// Reason why a run ends by itself at the end of a window.
 fn ended(common: Agreement, schedule: Schedule, until: Time) -> Option<End> {
     if common.finished == 1 {
         Some(End::Finished(until))

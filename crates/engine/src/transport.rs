@@ -16,7 +16,7 @@ pub enum TransportError {
     /// A rank has ended while others wait for it.
     #[error("rank {rank} has ended before the others")]
     Gone {
-        /// Which.
+        /// The rank.
         rank: u32,
     },
 }

@@ -45,7 +45,7 @@ impl Threads {
         self.from[rank as usize].recv().map_err(gone)
     }
 
-    /// Combines what all ranks have in each place.
+    /// Combines the values of all ranks in each place.
     fn reduce(
         &mut self,
         values: &mut [u64],

@@ -30,7 +30,7 @@ use weir_model::{Classes, DomainId, PacketKind, Signal, Time};
 use weir_network::routing::{Hop, NicChoice};
 use weir_slots::Slots;
 
-/// The parameters that the inner loops look at.
+/// The parameters that the inner loops use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
     pub classes: Classes,
@@ -43,7 +43,7 @@ pub(super) struct Fixed {
     /// Rule by which NICs choose the virtual network of a packet, if they do.
     pub choice: Option<NicChoice>,
     pub max_packet: u16,
-    /// True if packets that wait may go other ways than the first
+    /// True if queued packets may take alternative routes
     /// ([`weir_network::routing::Routing::has_alternatives`]).
     pub alternatives: bool,
     /// True if a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
@@ -51,8 +51,8 @@ pub(super) struct Fixed {
     /// True if any router takes time between two packets on a virtual channel.
     pub allocates: bool,
     pub acknowledge: bool,
-    /// Flag of control packets ([`Flight::CONTROL`]), except those that manage flows.
-    /// 0: control packets are routed as data is.
+    /// Flag of control packets ([`Flight::CONTROL`]), except the kinds that manage flows.
+    /// If it is 0, control packets are routed as data is.
     pub control_flags: u8,
     /// Deliveries of packets matter to nothing but counters that do not depend on their order, so
     /// they take place when the packet leaves its last router, which saves an event.
@@ -72,8 +72,8 @@ pub(super) struct Fixed {
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
-    /// Level ([`super::state::Output::level`]) in flits from which a scheme that marks is asked.
-    /// Of other schemes it is the largest number, which no level reaches.
+    /// Level ([`super::state::Output::level`]) in flits from which a scheme that marks is asked. It
+    /// is the largest number for other schemes, which no level reaches.
     pub mark_from: u32,
     /// A bit for each kind of control packet that carries a time.
     pub timed: u8,
@@ -95,7 +95,7 @@ pub(super) struct Fixed {
     pub schedule: Schedule,
     /// True if the run ends when all tasks of applications are done.
     pub until_done: bool,
-    /// By which flows are sent at the rates that the scheme sets, if it sets any.
+    /// Injection discipline for flows with rates that the scheme sets, if it sets any.
     pub discipline: Option<Discipline>,
 }
 
@@ -131,14 +131,14 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) progress: Progress,
     pub(super) scheme: Box<dyn Scheme>,
 
-    /// Ways that a packet may go, while they are looked at.
+    /// Buffer for the routes of a packet while they are examined.
     pub(super) ways: Vec<Hop>,
     /// Requests of the scheme's hook while it is called.
     pub(super) actions: Actions,
     /// Empty between two windows.
     pub(super) outboxes: Vec<Post>,
     pub(super) paper: Paper,
-    /// Why this domain cannot go on.
+    /// Reason why this domain cannot continue.
     pub(super) fault: Option<Fault>,
 }
 
@@ -201,8 +201,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.records.task_log.take()
     }
 
-    /// Packets in this domain, in queues and on wires. Packets queued in a NIC for injection do not
-    /// count.
+    /// Packets in this domain, in queues and on wires.
+    /// Packets queued in a NIC for injection do not count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
         let heads = |nic: &Nic| nic.control.heads().chain([nic.ends.head]);
@@ -221,8 +221,9 @@ impl<K: Compiled> FabricDomain<K> {
         self.ends.sends.messages_waiting()
     }
 
-    /// Bytes of memory that this domain's state holds: without packets in flight, and what packets
-    /// in flight take (themselves, the credits that they leave behind, mail).
+    /// Bytes of memory that this domain's state holds.
+    /// The first number is without packets in flight. The second is the memory of packets in
+    /// flight: themselves, the credits that they leave behind, mail.
     pub fn memory_bytes(&self) -> (usize, usize) {
         let state = size_of::<Self>()
             + self.queue.memory_bytes()

@@ -43,11 +43,11 @@ pub trait Part {
     fn messages_waiting(&self) -> usize;
     /// Bytes of memory of the state without packets in flight, and of packets in flight.
     fn memory_bytes(&self) -> (usize, usize);
-    /// Blocked places, and what each of them waits for.
+    /// Blocked places, and the places that each of them waits for.
     fn waits(&self) -> Vec<Wait>;
     /// Progress of the tasks of each job in this domain.
     fn job_states(&self) -> &[JobState];
-    /// Tasks of a job that wait, and for what: `most` of them at most.
+    /// Waiting tasks of a job with the operations they wait for, at most `most` of them.
     fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting>;
     /// The last delivery or end of a task, ps.
     fn last_activity(&self) -> Time;
@@ -58,8 +58,8 @@ pub trait Part {
     /// # Errors
     /// If a part of it cannot be written.
     fn save(&self) -> Result<Vec<u8>, CodecError>;
-    /// Continues from a saved state of the same domain of the same experiment. Only for a domain
-    /// that has just been built.
+    /// Continues from a saved state of the same domain of the same experiment.
+    /// Only for a domain that has just been built.
     ///
     /// # Errors
     /// If the bytes are no such state. The domain is unusable then.
@@ -124,23 +124,23 @@ impl<K: Compiled> Parts for Settled<'_, FabricDomain<K>> {
     }
 }
 
-/// Why a run does not come to its end.
+/// Reasons why a run does not come to its end.
 #[derive(Debug, Error)]
 pub enum Halt {
-    /// A domain cannot go on.
+    /// A domain cannot continue.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// A message between ranks did not come through.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// The observer has ended it, and knows why.
+    /// The observer has ended it, and has the reason.
     #[error("the run was ended by its observer")]
     Observer,
 }
 
 /// Looks after a run from outside, on every rank: see [`Monitor`].
 pub trait Watcher {
-    /// Why this rank wants the run to end here.
+    /// Reason why this rank wants the run to end here.
     fn stop(&mut self) -> Option<StopReason>;
     /// Maximum wall-clock time before the run must react to that.
     fn heed_within(&self) -> Duration;
@@ -216,8 +216,8 @@ impl Fabric {
         Fabric { domains, share }
     }
 
-    /// Runs from `start` to the end of the schedule. Returns why it ended and the number of
-    /// windows.
+    /// Runs from `start` to the end of the schedule.
+    /// Returns why it ended and the number of windows.
     ///
     /// # Errors
     /// The failure that keeps the run from its end, on any rank.

@@ -1,4 +1,4 @@
-//! Why a part of the network cannot go on.
+//! Reasons why a part of the network cannot continue.
 
 use thiserror::Error;
 
@@ -58,7 +58,7 @@ pub enum Fault {
         /// Contents of the queue.
         flits: u32,
     },
-    /// A task goes on and on in no time.
+    /// A task does operations for ever without simulated time passing.
     #[error(
         "task {task} of the application {job:?} has gone through a million iterations or repetitions in no simulated time; \
          write fewer, or give it something to do: time to compute, or messages to other tasks"

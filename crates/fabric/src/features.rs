@@ -31,7 +31,7 @@ impl<K: Compiled> FabricDomain<K> {
         K::RICH && self.fixed.bubbles
     }
 
-    /// True if packets that wait may go other ways than the first
+    /// True if queued packets may take alternative routes
     /// ([`weir_network::routing::Routing::has_alternatives`]).
     #[inline(always)]
     pub(crate) fn has_alternatives(&self) -> bool {

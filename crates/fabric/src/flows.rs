@@ -98,7 +98,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.send_step(nic, to, FlowStep::Probe, now);
     }
 
-    /// Sends a control packet on the way of a flow, with the header that the pool holds.
+    /// Sends a control packet along the path of a flow, with the header that the pool holds.
     fn send_step(&mut self, nic: u32, to: EndpointId, step: FlowStep, now: Time) {
         let Some(&mut flow) = self.ends.flows.sending(nic, to) else {
             return;
@@ -144,7 +144,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.ends.flows.pass(step, input, output, flow);
     }
 
-    /// The way that is kept for the flow of a packet at an input.
+    /// The hop that is kept for the flow of a packet at an input.
     pub(super) fn held_way(&self, index: PacketIndex, input: InIndex) -> Option<Hop> {
         let flight = &self.pool.get(index).flight;
         let source = self.pool.origin(index).source;

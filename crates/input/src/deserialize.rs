@@ -1,4 +1,4 @@
-//! Serde over [`Node`], with errors that know the place, the value and what is allowed.
+//! Serde over [`Node`], with errors that know the place, the value and the valid alternatives.
 
 use std::fmt::{self, Display};
 
@@ -11,7 +11,7 @@ use super::error::Origin;
 use super::nearest::suggest;
 use super::tree::{Member, Node, Value};
 
-/// Why a value does not fit its type.
+/// Reason why a value does not fit its type.
 #[derive(Debug)]
 pub struct Why {
     pub message: String,
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The error that something else was expected. Not generic, so that there is one of it.
+    /// The error that something else was expected. Not generic, so that only one copy is compiled.
     #[cold]
     fn wrong(&self, expected: &dyn Expected) -> Mismatch {
         let date;

@@ -12,7 +12,7 @@ use miette::{
 
 use weir_model::{unprintable, visible};
 
-/// A text that was read: its name as the user knows it, and its content.
+/// A text that was read: its name for the user, and its content.
 #[derive(Debug)]
 pub struct Source {
     pub name: String,
@@ -33,7 +33,7 @@ pub enum Origin {
     Default,
 }
 
-/// Something in the input that cannot be used: what, where, and what to do about it.
+/// An error in the input: the problem, its place, and the remedy.
 ///
 /// As a [`miette::Diagnostic`] it prints the file and the line with a marker.
 /// [`ConfigError::render`] is that text.
@@ -126,7 +126,7 @@ impl ConfigError {
         Some(before.matches('\n').count() + 1)
     }
 
-    /// The whole message as text: what is wrong, the file, the line with a marker, the remedy.
+    /// The whole message as text: the problem, the file, the line with a marker, the remedy.
     pub fn render(&self, colour: bool) -> String {
         let theme = if colour {
             GraphicalTheme::unicode()
@@ -154,7 +154,7 @@ impl ConfigError {
 }
 
 /// A text with unprintable characters replaced by others of the same length, so that places in it
-/// stay: what is shown of a file around an error must not be obeyed by a terminal.
+/// stay. The lines of a file shown around an error must not control a terminal.
 fn blotted(text: &str) -> String {
     let blot = |letter: char| match (letter, letter.len_utf8()) {
         ('\n' | '\r' | '\t', _) => letter,

@@ -5,7 +5,7 @@ use crate::tree::{Member, Node, Value, inline};
 use crate::{ConfigError, Duration, Section};
 use weir_model::Invalid;
 
-/// A value that somebody wrote, with its place.
+/// A value from the user, with its place.
 #[derive(Clone, Debug)]
 pub struct Given {
     pub(super) node: Node,
@@ -88,7 +88,7 @@ impl Given {
         }
     }
 
-    /// The length of time, if this is a text that says one.
+    /// The length of time, if this is a text that gives one.
     pub fn duration(&self) -> Option<Duration> {
         self.text()?.parse().ok()
     }
@@ -113,7 +113,7 @@ impl Given {
         Given::new(Node { value, origin }, self.path.clone())
     }
 
-    /// A value that nobody wrote in a file.
+    /// A value from a text, without a place in a file.
     ///
     /// # Errors
     /// If the text is no TOML.

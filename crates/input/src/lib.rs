@@ -1,5 +1,5 @@
-//! TOML text and what becomes of it: a tree that keeps the place of every key and value, typed
-//! values with units, and errors that name file, line, value and remedy. Knows no section of the
+//! TOML text and its parsed forms: a tree that keeps the place of every key and value, typed values
+//! with units, and errors that name file, line, value and remedy. Knows no section of the
 //! experiment file and no variant.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

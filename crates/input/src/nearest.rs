@@ -20,8 +20,8 @@ pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Opt
     best.map(|(_, name)| name)
 }
 
-/// The remedy for an unknown name: the nearest valid one, and all of them. `what` is the plural of
-/// what is named.
+/// The remedy for an unknown name: the nearest valid one, and all of them.
+/// `what` is the plural of the named things.
 pub fn suggest(given: &str, what: &str, valid: &[&str], quote: char) -> String {
     let quoted = |name: &str| format!("{quote}{name}{quote}");
     let all: Vec<String> = valid.iter().map(|name| quoted(name)).collect();

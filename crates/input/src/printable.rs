@@ -1,5 +1,5 @@
-//! Texts of a file or of the command line can be printed: names and labels stand in tables, figures
-//! and messages.
+//! Checks that texts of a file or of the command line can be printed: names and labels appear in
+//! tables, figures and messages.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub fn all(node: &Node, path: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// That one text can be printed.
+/// Checks that one text can be printed.
 pub fn one(
     text: &str,
     several_lines: bool,

@@ -1,8 +1,8 @@
-//! JSON Schemas of parameters: what their parts refer to.
+//! JSON Schemas of parameters: references of their parts.
 
 use serde_json::Value as Json;
 
-/// `schema`, or what it refers to, below `root`: references followed, and the `T` of an
+/// `schema`, or the schema that it refers to, below `root`: references followed, and the `T` of an
 /// `Option<T>`.
 pub(crate) fn definition<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
     if let Some(name) = reference(schema) {

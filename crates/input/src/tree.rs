@@ -1,4 +1,4 @@
-//! TOML values that remember where they came from.
+//! TOML values that remember their origin.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Node {
         }
     }
 
-    /// The values of a struct, in the order of its fields, except those that are None.
+    /// The values of a struct, in the order of its fields, except fields that are None.
     ///
     /// # Errors
     /// If it has something that TOML does not: a number of more than 63 bits, a key that is no
@@ -62,7 +62,7 @@ impl Node {
         })
     }
 
-    /// A value that nobody wrote.
+    /// A default value, without a place in a file.
     pub fn default(value: Value) -> Node {
         Node {
             value,
@@ -70,7 +70,7 @@ impl Node {
         }
     }
 
-    /// The same value as one that nobody wrote.
+    /// The same value as a default, without a place in a file.
     pub fn forgotten(self) -> Node {
         let value = match self.value {
             Value::Array(items) => Value::Array(items.into_iter().map(Node::forgotten).collect()),
@@ -96,7 +96,7 @@ impl Node {
         self.members().iter().find(|member| member.key == key)
     }
 
-    /// One word for what this is.
+    /// One word for the type of this value.
     pub fn type_name(&self) -> &'static str {
         match self.value {
             Value::String(_) => "a text",
@@ -149,7 +149,7 @@ impl From<toml::Value> for Node {
 }
 
 impl Member {
-    /// A member that nobody wrote.
+    /// A member with a default value.
     pub fn default(key: &str, value: Node) -> Member {
         Member {
             key: key.to_string(),

@@ -1,6 +1,6 @@
-//! Values of any shape as bytes: what ranks tell each other besides packets and credits.
+//! Values of any shape as bytes: messages between ranks besides packets and credits.
 //!
-//! The one place that knows bincode. Numbers are of variable length, so that the bytes do not
+//! The only place that knows bincode. Numbers are of variable length, so that the bytes do not
 //! depend on the machine.
 
 use std::hash::Hash;
@@ -25,8 +25,8 @@ impl CodecError {
     }
 }
 
-/// A hash map that is written in the order of its keys: equal maps are equal bytes, whatever was
-/// done to them before.
+/// A hash map that is written in the order of its keys: equal maps are equal bytes, regardless of
+/// their history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedMap<K: Hash + Eq, V>(FxHashMap<K, V>);
 

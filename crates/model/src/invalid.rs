@@ -15,7 +15,7 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// A complaint about `key`: what is wrong and what to do about it.
+    /// A complaint about `key`: the problem and the remedy.
     pub fn new(
         key: impl Into<String>,
         message: impl Into<String>,

@@ -42,8 +42,9 @@ pub const LATEST: Time = 1_000_000_000_000_000_000;
 // A time that is reached and 16 delays.
 const _: () = assert!(LATEST as u128 * 17 < Time::MAX as u128);
 
-/// The longest message, bits: 125,000 TB. Far from what a `u64` holds, for sums of such sizes and
-/// for eighths of them.
+/// The longest message, bits: 125,000 TB.
+/// It is far below the maximum of a `u64`, which leaves room for sums of such sizes and for eighths
+/// of them.
 pub const LONGEST_MESSAGE: u64 = 1_000_000_000_000_000_000;
 
 /// No time at all: later than everything.
@@ -63,8 +64,8 @@ pub type PortId = u16;
 /// A domain: the part of the network that is simulated as one unit.
 pub type DomainId = u32;
 
-/// Kind of a link: its place in the list of names that the topology gives. It decides the number of
-/// virtual channels.
+/// Kind of a link: its place in the list of names that the topology gives.
+/// It decides the number of virtual channels.
 #[derive(
     Clone,
     Copy,

@@ -7,7 +7,7 @@ use super::{Histogram, Time};
 const BINS: usize = 2048;
 
 /// Start times of things that have not ended: for each bin of time the number of things that began
-/// in it, less those that have ended. The bins grow wider with time.
+/// in it, less the things that have ended. The bins grow wider with time.
 ///
 /// A thing may begin in one domain and end in another. The count of one domain may then be
 /// negative, but the sum over all domains is right. All counts are whole numbers, and bins are
@@ -66,7 +66,7 @@ impl Outstanding {
         self.shift += 1;
     }
 
-    /// Adds what another domain knows.
+    /// Adds the counts of another domain.
     pub fn merge(&mut self, other: &Outstanding) {
         while self.shift < other.shift {
             self.coarsen();

@@ -63,7 +63,8 @@ impl Transport for Mpi {
         ranks: &[u32],
         outgoing: &[Vec<u8>],
     ) -> Result<Vec<Vec<u8>>, TransportError> {
-        // Every message is led by its length, so that one of more than a piece is known to go on.
+        // Every message starts with its length, so that the receiver knows if one of more than a
+        // piece continues.
         let lengths: Vec<[u8; 8]> = outgoing
             .iter()
             .map(|m| (m.len() as u64).to_le_bytes())
@@ -100,7 +101,7 @@ impl Transport for Mpi {
         // Bytes that a rank adds in one round, so that a round is no longer than a piece.
         let share = PIECE / ranks;
         let length = bytes.len() as u64;
-        // The least of what is left to the end of all numbers is the most.
+        // The minimum of the distances to the largest number is the maximum.
         let mut rest = [u64::MAX - length];
         self.reduce(&mut rest, SystemOperation::min());
         let rounds = (u64::MAX - rest[0]).div_ceil(share as u64) as usize;

@@ -183,8 +183,8 @@ fn by_distance(all: &Explanation, ports: &[TreePort]) -> Heat {
     picture
 }
 
-/// The trees of congestion of the worst roots as what leads to what. None if nothing waits farther
-/// back than at a root itself.
+/// The congestion trees of the worst roots as graphs.
+/// None if nothing waits farther back than at a root itself.
 pub fn trees(all: &Explanation, parameters: &str) -> Option<Figure> {
     let roots = &all.roots[..all.roots.len().min(MOST)];
     let roots = roots.iter().filter(|root| root.tree.ports.len() > 1);

@@ -116,7 +116,7 @@ pub fn broken(text: &str, options: Options) -> Vec<String> {
     lines.map(Cow::into_owned).collect()
 }
 
-/// At most `width` characters; the middle of a longer text gives way to `..`.
+/// At most `width` characters; the middle of a longer text is replaced by `..`.
 pub fn shorten(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width || width < 4 {
@@ -142,7 +142,7 @@ pub fn protocol(summary: &Summary) -> String {
     }
 }
 
-/// Text as it stands in HTML and XML, which have no control characters.
+/// Text for HTML and XML, which have no control characters.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in visible(text).chars() {

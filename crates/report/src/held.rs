@@ -4,9 +4,9 @@ use super::figure::{Axis, Heat};
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
 
-/// Contents of all routers at the last sample that is not after `time`. There is one cell for each,
-/// group by group from left to right if the network has groups, else in a square. None if there is
-/// no such sample.
+/// Contents of all routers at the last sample that is not after `time`.
+/// There is one cell for each, group by group from left to right if the network has groups, else in
+/// a square. None if there is no such sample.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -50,7 +50,7 @@ fn by_group(held: &[u64], groups: &[u64]) -> Option<Heat> {
     Some(heat(cells, columns, rows, ["group", "router of the group"]))
 }
 
-/// As many columns as rows.
+/// Square arrangement: the same number of columns and rows.
 fn square(held: &[u64]) -> Heat {
     let side = (held.len() as f64).sqrt().ceil() as usize;
     let columns = held.len().div_ceil(side);

@@ -85,7 +85,7 @@ fn picture(groups: &[u64], sums: &[(f64, u32)], did: Did) -> Option<Heat> {
         })
         .collect();
     let rows = *heights.iter().max()?;
-    // In a network of one group, or where each router is one, a row of them says as much.
+    // In a network of one group, or if each router is one, a row of them is sufficient.
     let mut cells = vec![f64::NAN; columns * rows];
     for (column, row, share) in places {
         cells[row * columns + column] = share;

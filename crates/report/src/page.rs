@@ -39,7 +39,7 @@ pub enum Part {
 /// A table with a heading.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// The heading; empty for a table that goes on with the one before.
+    /// The heading; empty for a table that continues the one before.
     pub title: String,
     /// Said between the heading and the table.
     pub note: String,
@@ -148,8 +148,8 @@ impl Page {
     }
 }
 
-/// The numbers of a figure inside the page, so that they come along where only the page is sent;
-/// not of those with very many.
+/// The numbers of a figure inside the page, so that they are included if only the page is sent; not
+/// for figures with very many.
 fn numbers(figure: &Figure) -> String {
     const MOST: usize = 200_000;
     let csv = figure.data.csv();
@@ -234,7 +234,7 @@ fn is_numeric(cell: &str) -> bool {
     cell.chars().count() < 18 && (cell.is_empty() || cell == "-" || first.parse::<f64>().is_ok())
 }
 
-/// The same with what stands between two backticks as code.
+/// The same with text between two backticks as code.
 fn prose(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
     if pieces.len().is_multiple_of(2) {

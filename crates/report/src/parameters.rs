@@ -13,9 +13,9 @@ pub fn time(ps: f64) -> String {
     format::simulated(ps as u64).replace(" us", " µs")
 }
 
-/// The line below a figure: topology, routing, scheme, seed, simulated time, warm-up. `experiment`
-/// is the resolved experiment (TOML); what cannot be read is left out. With a summary, its times
-/// are those of the run.
+/// The line below a figure: topology, routing, scheme, seed, simulated time, warm-up.
+/// `experiment` is the resolved experiment (TOML); values that cannot be read are left out. With a
+/// summary, its times are those of the run.
 pub fn line(experiment: &str, summary: Option<&Summary>) -> String {
     let table: Table = experiment.parse().unwrap_or_default();
     let mut parts = Vec::new();

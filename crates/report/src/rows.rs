@@ -1,4 +1,4 @@
-//! Rows of a result as what a figure draws.
+//! Rows of a result in the form that a figure draws.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ type Outcome<T> = Result<T, TraceError>;
 pub struct OverTime {
     /// The middle of each bin, or the time of each sample, ps.
     pub time_ps: Vec<f64>,
-    /// A value for each; NaN where nothing was measured.
+    /// A value for each; NaN if nothing was measured.
     pub values: Vec<f64>,
     /// Their unit: `ps`, `B/s`, `1/s`, `flits/s`, or that of the column.
     pub unit: String,
@@ -102,7 +102,7 @@ pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
     }))
 }
 
-/// A column that stands for several, as of `endpoint.0-30.delivered_bytes` that of endpoint 0.
+/// A column that represents several, as for `endpoint.0-30.delivered_bytes` that of endpoint 0.
 fn one_of(column: &str) -> Cow<'_, str> {
     match endpoints_of(column) {
         Some((endpoints, rest)) => format!("endpoint.{}.{rest}", endpoints.start()).into(),
@@ -187,8 +187,8 @@ pub fn above(lower_ps: &[u64], count: &[u64]) -> Vec<Point> {
 }
 
 /// The histogram of a latency class, by its name with dots: `latency.message`,
-/// `latency.job.<name>.network`; lower edges of its buckets in ps, and their counts, what had not
-/// arrived with its age. None if the result has no such class.
+/// `latency.job.<name>.network`; lower edges of its buckets in ps, and their counts. Samples that
+/// had not arrived count with their age. None if the result has no such class.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -238,9 +238,9 @@ pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<[f64; 3]>> {
 /// Columns and rows of the picture of a table.
 const CELLS: [usize; 2] = [160, 100];
 
-/// Contents of all routers over time, with cells merged until there are few enough. Each cell is
-/// the most that any of its routers held at any of its times. The text says what a cell is. None if
-/// it was not recorded.
+/// Contents of all routers over time, with cells merged until there are few enough.
+/// Each cell is the most that any of its routers held at any of its times. The text says what a
+/// cell is. None if it was not recorded.
 ///
 /// # Errors
 /// If the file is damaged.

@@ -13,7 +13,7 @@ use weir_result::{
     Digest, Header, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read,
 };
 
-/// The page of the result at `path`; `name` is what the run is called.
+/// The page of the result at `path`; `name` is the name of the run.
 ///
 /// # Errors
 /// As for [`weir_result::read()`].
@@ -121,8 +121,7 @@ fn latency(ps: f64) -> String {
     if ps.is_finite() { time(ps) } else { "-".into() }
 }
 
-/// Mean, percentiles and maximum of all samples; lower bounds where they may be those of missing
-/// ones.
+/// Mean, percentiles and maximum of all samples; lower bounds if they may be those of missing ones.
 fn times(stats: &Stats) -> [String; 6] {
     if stats.all() == 0 {
         return std::array::from_fn(|_| "-".into());

@@ -20,9 +20,8 @@ const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its rec
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///
-/// `topology` is one line that says what was simulated
-/// (`weir_network::topology::Topology::describe`); empty for none. `digest` comes from
-/// [`weir_result::Data::digest`] or from a file.
+/// `topology` is one line on the simulated network (`weir_network::topology::Topology::describe`);
+/// empty for none. `digest` comes from [`weir_result::Data::digest`] or from a file.
 /// `experiment` is the resolved experiment.
 pub fn table(topology: &str, experiment: &str, digest: &Digest, run: &Run) -> String {
     let mut lines = Vec::new();
@@ -156,7 +155,7 @@ fn of_all(stats: &Stats, number: fn(&Shape) -> f64, unit_ps: f64) -> String {
     }
 }
 
-/// Samples in full where they fit their column.
+/// Samples in full if they fit their column.
 fn count(samples: u64) -> String {
     let text = whole(samples);
     if text.len() <= 13 {
@@ -333,8 +332,8 @@ pub(super) fn bound(job: &Job, time: String) -> String {
 /// Number of applications that are shown.
 const APPLICATIONS: usize = 8;
 
-/// Communication time of applications: the largest of their tasks. It has a separate line because
-/// the table of jobs has no room.
+/// Communication time of applications: the largest of their tasks.
+/// It has a separate line because the table of jobs has no room.
 fn communication(lines: &mut Vec<String>, digest: &Digest, applications: &[String]) {
     let jobs = digest.jobs.iter();
     let jobs: Vec<String> = jobs

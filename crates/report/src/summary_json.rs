@@ -40,8 +40,9 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
 const PROTOCOL: [&str; 2] = ["protocol_messages_generated", "protocol_messages_received"];
 const ENDS: [&str; 3] = ["over", "finish_at_least_ps", "communication_at_least_ps"];
 
-/// The attributes of a group. For `moved`, keys stand behind the one that they belong to, which is
-/// not their order in the file.
+/// The attributes of a group.
+/// For `moved`, keys stand behind the one that they belong to, which is not their order in the
+/// file.
 fn object(group: &impl Attributes, moved: &[(&str, &[&str])]) -> Value {
     let mut pairs: Vec<_> = group.pairs().collect();
     for (before, keys) in moved {

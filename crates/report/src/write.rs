@@ -16,30 +16,30 @@ pub const FILE: &str = "report.html";
 /// The folder of the figures.
 pub const FOLDER: &str = "figures";
 
-/// Why a report cannot be written.
+/// Reasons why a report cannot be written.
 #[derive(Debug, Error)]
 pub enum WriteError {
     /// A file or folder.
     #[error("{} cannot be written: {cause}", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
     /// A figure.
     #[error("the figure {id} {cause}")]
     Figure {
-        /// Which.
+        /// The figure.
         id: String,
-        /// Why.
+        /// Cause.
         cause: DrawError,
     },
 }
 
-/// Writes `page` into `dir`: `report.html` and `figures/ID.svg`, `.png`, `.csv`. Those of an
-/// earlier report are replaced, one file at a time; the page comes last, so that it never names a
-/// figure that is not there. Gives the path of the page.
+/// Writes `page` into `dir`: `report.html` and `figures/ID.svg`, `.png`, `.csv`.
+/// Files of an earlier report are replaced, one at a time; the page comes last, so that it never
+/// names a missing figure. Returns the path of the page.
 ///
 /// # Errors
 /// If a figure cannot be drawn or a file cannot be written.

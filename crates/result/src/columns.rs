@@ -14,8 +14,8 @@ use super::schema::{Header, PORT_KINDS};
 /// More rows than any column has that is read at once: 16 GiB of them.
 pub(super) const MOST_ROWS: usize = 1 << 31;
 
-/// An open result. Absent content is None: opt-in groups, columns of a job or a scheme that this
-/// run did not have.
+/// An open result.
+/// Absent content is None: opt-in groups, columns of a job or a scheme that this run did not have.
 pub struct ResultFile {
     path: PathBuf,
     file: File,
@@ -197,7 +197,7 @@ impl ResultFile {
         })
     }
 
-    /// The column `kind` of `/data/ports`: what each link joins.
+    /// The column `kind` of `/data/ports`: the kind of each link.
     ///
     /// # Errors
     /// If the file is damaged.

@@ -13,7 +13,7 @@ pub enum TraceError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why, as the operating system or the HDF5 library put it.
+        /// Cause, as the operating system or the HDF5 library put it.
         cause: String,
     },
     /// The file could not be opened or read.
@@ -21,10 +21,10 @@ pub enum TraceError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: String,
     },
-    /// A file that is not, to the last bit, what weir wrote.
+    /// A file that is not, to the last bit, as weir wrote it.
     #[error(
         "{} is damaged, or was changed since weir wrote it: {what}; take a copy of it if there is one, or run its experiment \
          again",
@@ -64,7 +64,7 @@ pub enum TraceError {
         "{what} {name:?} cannot be stored: a name is not empty, not \".\", has no '/' and no NUL"
     )]
     Name {
-        /// Whose name it is.
+        /// The thing whose name it is.
         what: &'static str,
         /// The name.
         name: String,
@@ -91,8 +91,8 @@ pub fn first_missing(path: &Path) -> Option<&Path> {
     above.find(|one| !one.as_os_str().is_empty() && !one.exists())
 }
 
-/// Why a file cannot be read or written: that a directory on the way to it is gone, which says more
-/// than that there is no file.
+/// Reason why a file cannot be read or written.
+/// If a directory on the path to it is gone, that says more than that there is no file.
 fn cause_at(path: &Path, cause: impl ToString) -> String {
     match first_missing(path) {
         Some(missing) => format!("there is no directory {}", missing.display()),

@@ -11,7 +11,7 @@ use weir_model::table::{Attributes, Column, Number, NumberKind, Table, Values};
 /// Level of deflate: beyond it files hardly shrink and writing slows down.
 const DEFLATE: u8 = 4;
 
-/// Why something could not be written or read, before the path is known.
+/// Reason why a dataset could not be written or read, before the path is known.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The library or the disk.
@@ -40,7 +40,7 @@ impl From<hdf5::Error> for Failure {
 /// The cause of a failure in words.
 ///
 /// HDF5 hides the operating system's reason inside its message
-/// (`error message = 'No space left on device'`); where there is one it says it all.
+/// (`error message = 'No space left on device'`); if there is one, it is sufficient.
 pub(super) fn cause(error: &hdf5::Error) -> String {
     let Some(stack) = error.stack() else {
         return error.to_string();
@@ -60,7 +60,7 @@ pub(super) fn cause(error: &hdf5::Error) -> String {
     }
 }
 
-/// Refuses what cannot be the name of a group or dataset.
+/// Refuses a text that cannot be the name of a group or dataset.
 pub(super) fn check_name(what: &'static str, name: &str) -> Outcome<()> {
     if name.is_empty() || name == "." || name.contains(['/', '\0']) {
         return Err(Failure::Name {
@@ -222,7 +222,7 @@ pub(super) fn put_dataset<T: H5Type>(
     Ok(dataset.flush()?)
 }
 
-/// Chunks of [`CHUNK_ROWS`] elements: rows of a column; whole rows of a table where they fit.
+/// Chunks of [`CHUNK_ROWS`] elements: rows of a column; whole rows of a table if they fit.
 fn chunk(shape: &[usize]) -> Vec<usize> {
     let mut left = CHUNK_ROWS;
     let mut chunk: Vec<usize> = shape
@@ -363,7 +363,7 @@ fn get_values(at: &Group, column: &Column, most: usize) -> Outcome<Values<'stati
 /// Groups are nested this deep at most; a file with a circle of links is foreign.
 pub(super) const DEEPEST: usize = 8;
 
-/// Refuses a file whose content is partly elsewhere, where the checksum does not reach: in other
+/// Refuses a file whose content is partly elsewhere, beyond the reach of the checksum: in other
 /// files (external links, external storage) or behind other names (soft links, virtual datasets).
 /// weir writes none of these.
 pub(super) fn check_self_contained(at: &Group, levels: usize) -> Outcome<()> {

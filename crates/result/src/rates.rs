@@ -8,7 +8,7 @@ use super::hdf::get_table;
 use super::schema::Rates;
 use weir_model::table::Table;
 
-/// Whose rates.
+/// Selection of rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// Rates of all that were chosen.
@@ -46,7 +46,7 @@ impl ResultFile {
         self.within("data/rates", |at| get_table(at, MOST_ROWS).map(Some))
     }
 
-    /// The allowed rates of somebody over time. None if they were not recorded.
+    /// The selected allowed rates over time. None if they were not recorded.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -72,8 +72,8 @@ impl ResultFile {
         Ok((!share.is_empty()).then_some(RatesOverTime { time_ps, share }))
     }
 
-    /// All rates that were recorded, in the order in which they were chosen, with what to call
-    /// whose they are: `storm.0`, `17`. Empty if there are none.
+    /// All rates that were recorded, in the order in which they were chosen, with the name of their
+    /// owner: `storm.0`, `17`. Empty if there are none.
     ///
     /// # Errors
     /// If the file is damaged.

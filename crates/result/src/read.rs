@@ -22,7 +22,7 @@ use weir_model::table::Summary;
 /// More phases than programs have parts.
 const MOST_PHASES: usize = 1 << 28;
 
-/// A dataset, for a list of what a file holds.
+/// A dataset, for a list of the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its path in the file.
@@ -49,12 +49,12 @@ pub struct Stored {
     pub datasets: Vec<Entry>,
 }
 
-/// Reads a result: its attributes and histograms, and what else it holds.
+/// Reads a result: its attributes and histograms, and the list of its other content.
 ///
 /// # Errors
 /// [`TraceError::Read`] if the file cannot be opened; [`TraceError::NotAResult`] if it is of
 /// another kind; [`TraceError::Schema`] if it is a result of another schema version;
-/// [`TraceError::Damaged`] if it is not, to the last bit, what was written.
+/// [`TraceError::Damaged`] if it is not, to the last bit, as it was written.
 pub fn read(path: &Path) -> Result<Stored, TraceError> {
     let (file, header) = open_result(path)?;
     stored(&file, header).map_err(|failure| TraceError::while_reading(path, failure))

@@ -41,21 +41,21 @@ pub struct Data {
     pub flows: Option<Flows>,
     /// `/data/messages`, if asked for.
     pub messages: Option<Messages>,
-    /// `/data/scheme`: what the congestion-control scheme counted and wrote down.
+    /// `/data/scheme`: counters and records of the congestion control scheme.
     pub scheme: Scheme,
     /// `/data/attribution`, unless it is switched off.
     pub attribution: Option<Attribution>,
-    /// `/data/cost`, if the experiment says what memory costs.
+    /// `/data/cost`, if the experiment gives the cost of memory.
     pub cost: Option<Cost>,
-    /// `/data/notes`: what is remarkable about the run, such as a job that came to a standstill.
+    /// `/data/notes`: remarkable facts about the run, such as a job that came to a standstill.
     pub notes: Vec<Note>,
 }
 
-/// One latency class: what was sampled, and what was not because it had not arrived when the run
+/// One latency class: the samples that arrived, and the samples that had not arrived when the run
 /// ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
-    /// Latencies of what arrived.
+    /// Latencies of the samples that arrived.
     pub arrived: Histogram,
     /// Ages at the end of what had not arrived, which are lower bounds of the latencies.
     pub missing: Histogram,
@@ -137,7 +137,7 @@ pub struct Series {
     pub received: Vec<(u32, Vec<u64>)>,
 }
 
-/// `/data/occupancy`: what all routers held at chosen times.
+/// `/data/occupancy`: contents of all routers at chosen times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Occupancy {
     /// Times, ps.

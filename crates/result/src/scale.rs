@@ -1,6 +1,6 @@
-//! Dimension scales: which column says what a row is, as the HDF5 library's high-level part writes
-//! it ("HDF5 Dimension Scale Specification", 2005), so that h5py, xarray and netCDF find the axes
-//! of columns.
+//! Dimension scales: they mark the column that identifies a row, as the HDF5 library's high-level
+//! part writes them ("HDF5 Dimension Scale Specification", 2005), so that h5py, xarray and netCDF
+//! find the axes of columns.
 #![allow(unsafe_code)]
 
 use hdf5::types::VarLenArray;
@@ -22,7 +22,7 @@ struct Use {
     dimension: i32,
 }
 
-/// Writes a table, whose first column says what a row is, and kinds by their names.
+/// Writes a table, whose first column identifies a row, and kinds by their names.
 pub(super) fn put_table<T: Table>(at: &Group, table: &T, kinds: &[KindName]) -> Outcome<()> {
     put_columns(at, "", table, kinds)?;
     scale_rows(at, T::COLUMNS[0].name)
@@ -38,7 +38,7 @@ pub(super) fn scale_rows(at: &Group, scale: &str) -> Outcome<()> {
     put_scales(at, &columns)
 }
 
-/// Gives datasets of a group their scales, one for each axis: columns of the same group.
+/// Attaches scales to datasets of a group, one for each axis: columns of the same group.
 pub(super) fn put_scales(at: &Group, datasets: &[(&str, &[&str])]) -> Outcome<()> {
     let mut scales: Vec<(&str, Vec<Use>)> = Vec::new();
     for &(name, own) in datasets {

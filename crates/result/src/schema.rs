@@ -66,8 +66,8 @@ const fn column(
     }
 }
 
-/// Texts on `/data/notes/<number>`; `job` is absent of what is about the whole run, and the note's
-/// numbers stand beside them.
+/// Texts on `/data/notes/<number>`.
+/// `job` is absent if a note is about the whole run. The note's numbers are beside them.
 pub const NOTE_TEXTS: [Attribute; 3] = [
     attribute(
         "kind",

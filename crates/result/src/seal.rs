@@ -1,8 +1,7 @@
-//! The first 512 bytes of every HDF5 file that weir writes: what it is, and a checksum of all that
-//! follows.
+//! The first 512 bytes of every HDF5 file that weir writes: its type, and a checksum of the rest.
 //!
 //! The HDF5 library trusts what it reads. A flipped bit can end any program that uses it, or have
-//! it search for ever; so no file is given to it that is not, to the last byte, what was written.
+//! it search for ever; so no file is given to it that is not, to the last byte, as it was written.
 //! To HDF5 these bytes are a "user block", which every program that reads HDF5 passes over.
 
 use std::fs::File;
@@ -18,7 +17,7 @@ pub(super) const BLOCK: usize = 512;
 /// First bytes of an HDF5 file without a user block.
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
-/// For whoever looks at the file as text.
+/// For readers who open the file as text.
 const ABOUT: &str = "An HDF5 file behind a user block of 512 bytes. `bytes` is the length of the file; the checksum is of what \
 follows the block: tail -c +513 FILE | xxh128sum";
 
@@ -46,7 +45,7 @@ impl Kind {
     }
 }
 
-/// Why a file is not handed to HDF5.
+/// Reasons why a file is not handed to HDF5.
 #[derive(Debug)]
 pub(super) enum Unsealed {
     /// It cannot be read.
@@ -121,8 +120,8 @@ pub(super) fn seal(file: &mut File, kind: Kind) -> io::Result<()> {
     file.write_all(&seal.block())
 }
 
-/// That this file is of this kind, of the version that this weir reads, and as it was written.
-/// Gives the version of weir that did.
+/// Checks that this file is of this kind, of the version that this weir reads, and as it was
+/// written. Returns the version of the weir that wrote it.
 pub(super) fn verify(file: &mut File, kind: Kind) -> Result<String, Unsealed> {
     let mut block = Vec::with_capacity(BLOCK);
     file.seek(SeekFrom::Start(0))?;
@@ -174,7 +173,7 @@ pub(super) fn verify(file: &mut File, kind: Kind) -> Result<String, Unsealed> {
     }
 }
 
-/// Length and checksum of what follows the block.
+/// Length and checksum of the data behind the block.
 fn body(file: &mut File) -> io::Result<(u64, u128)> {
     file.seek(SeekFrom::Start(BLOCK as u64))?;
     let mut hash = XxHash3_128::new();

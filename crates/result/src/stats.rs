@@ -10,18 +10,18 @@ use weir_model::{Histogram, Time};
 /// maxima are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Number of samples: of what arrived.
+    /// Number of samples that arrived.
     pub samples: u64,
-    /// Samples that are missing: of what had not arrived when the run ended.
+    /// Number of samples that had not arrived when the run ended.
     pub missing: u64,
     /// Shape of the samples that arrived.
     pub arrived: Shape,
-    /// Lower bounds over all samples, whatever becomes of the missing ones. Missing samples count
-    /// with their age at the end.
+    /// Lower bounds over all samples, whatever becomes of the missing ones.
+    /// Missing samples count with their age at the end.
     pub at_least: Shape,
-    /// Upper bounds over all samples, whatever becomes of the missing ones. Infinite ([`Time::MAX`]
-    /// for the maximum) if there is no such bound. A number is known, to within a bucket of the
-    /// histogram, if both bounds are the same.
+    /// Upper bounds over all samples, whatever becomes of the missing ones.
+    /// Infinite ([`Time::MAX`] for the maximum) if there is no such bound. A number is known, to
+    /// within a bucket of the histogram, if both bounds are the same.
     pub at_most: Shape,
 }
 
@@ -119,7 +119,7 @@ impl Stats {
         self.samples + self.missing
     }
 
-    /// Which share of the samples is missing; NaN without samples.
+    /// Share of the samples that is missing; NaN without samples.
     pub fn missing_share(&self) -> f64 {
         self.missing as f64 / self.all() as f64
     }

@@ -1,5 +1,5 @@
-//! Promises of result files: what is written is read, equal data make equal files, and the manual
-//! is right.
+//! Promises of result files: a file is read as it was written, equal data make equal files, and the
+//! manual is right.
 
 mod broken;
 mod manual;

@@ -28,7 +28,7 @@ use weir_model::{KindName, program};
 /// directory, which is removed if anything fails. A run that was stopped early ([`Run::stopped`])
 /// is written too, with `complete = 0`.
 ///
-/// `experiment_toml` is the resolved experiment. Equal arguments but for `run` give equal bits
+/// `experiment_toml` is the resolved experiment. Equal arguments, except `run`, give equal bits
 /// under `/data`.
 ///
 /// # Errors
@@ -45,7 +45,7 @@ pub fn write(
     settle(written(path, data, run, experiment_toml, seed)?, path)
 }
 
-/// The same up to the last step: what was written has not got its place yet.
+/// The same up to the last step: the file has not got its place yet.
 pub(super) fn written(
     path: &Path,
     data: &Data,

@@ -5,7 +5,7 @@ use weir_fabric::{Deadlock, Fault, Halt};
 use weir_model::LATEST;
 use weir_model::codec::CodecError;
 
-/// Why a run that was well asked for did not come to its end. All are fatal for the run.
+/// Reasons why a valid run did not come to its end. All are fatal for the run.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// Packets are in flight and can never move again.
@@ -16,7 +16,7 @@ pub enum RunError {
         /// The cycle.
         deadlock: Deadlock,
     },
-    /// The tasks of an application wait for each other, or for messages that nobody sends.
+    /// The tasks of an application wait for each other, or for messages that are never sent.
     #[error(
         "the application {job:?} hangs at {simulated_ps} ps: {tasks} of its tasks wait for ever, with no message on its \
          way and nothing to compute: {}{}",
@@ -30,7 +30,7 @@ pub enum RunError {
         job: String,
         /// Tasks that are not done.
         tasks: u64,
-        /// The first of them and what they wait for; empty on ranks other than 0.
+        /// The first of them with the operations they wait for; empty on ranks other than 0.
         waiting: Vec<String>,
     },
     /// Nothing is left to happen but packets are in flight, and no cycle explains it.
@@ -62,7 +62,7 @@ pub enum RunError {
         "conservation is violated: {0}; this is a defect of weir, please report it with the experiment file"
     )]
     Conservation(String),
-    /// A part of the network cannot go on.
+    /// A part of the network cannot continue.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// A saved state is none of this run, or cannot be written.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The most memory this process has held, in bytes; 0 where the system does not say.
+/// The most memory this process has held, in bytes; 0 if the system does not say.
 pub fn peak_memory_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -10,14 +10,14 @@ pub fn peak_memory_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// Counts the processor time of this thread: what else the machine does shows in it little.
+/// Counts the processor time of this thread, which other load of the machine affects little.
 pub struct CpuClock {
     began: Option<Duration>,
     wall: Instant,
 }
 
 impl CpuClock {
-    /// From now on.
+    /// Starts now.
     pub fn start() -> CpuClock {
         CpuClock {
             began: cpu_time(),
@@ -25,7 +25,7 @@ impl CpuClock {
         }
     }
 
-    /// Seconds so far; where the system does not say, of the clock on the wall.
+    /// Seconds so far; wall-clock time if the system does not say.
     pub fn seconds(&self) -> f64 {
         let used = cpu_time().zip(self.began);
         let used = used.map(|(now, began)| now.saturating_sub(began));

@@ -128,7 +128,7 @@ fn unfinished(job: &Job) -> Option<Note> {
     })
 }
 
-/// True if so much of all samples is missing that the others say little.
+/// True if a share of all samples is missing that leaves the others with little meaning.
 pub fn is_much(missing: u64, all: u64) -> bool {
     missing >= MISSING_LEAST && missing.saturating_mul(MISSING_SHARE) > all
 }

@@ -10,7 +10,7 @@ use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, Time};
 use weir_result::Note;
 
-/// The kind of what is written and not looked at: of that nothing can be seen in the result.
+/// Kind of warning about keys that are written and not used: the result does not show them.
 pub(super) const UNUSED: &str = "unused";
 
 /// A run, ready to start. The same on all ranks.
@@ -26,7 +26,7 @@ pub struct Plan {
     /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a
     /// single domain.
     pub lookahead: Time,
-    /// Nothing is under way for longer than this, ps.
+    /// Maximum time that anything is under way, ps.
     pub patience: Time,
     /// Parts of the experiment that can be run and do nothing, or measure nothing.
     pub warnings: Vec<Warning>,
@@ -60,7 +60,7 @@ pub fn ends(traffic: &Traffic) -> (usize, usize) {
     }
 }
 
-/// Something that an experiment says that can be run and does nothing, or measures nothing.
+/// A part of an experiment that can be run and does nothing, or measures nothing.
 #[derive(Clone, Debug)]
 pub struct Warning {
     /// Kind of warning, for programs.

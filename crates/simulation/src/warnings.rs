@@ -9,8 +9,8 @@ use weir_input::{Duration, OutputQueue};
 use weir_model::{Invalid, KindName, NEVER, Time, stream};
 use weir_workload::tasks::{Job, Op, Script};
 
-/// Most parts of programs that are examined for something that is sent. Programs that are silent
-/// for longer pass.
+/// Most parts of programs that are examined for something that is sent.
+/// Programs that are silent for longer pass.
 const PARTS: u32 = 100_000;
 /// Keys of motifs that can make one empty.
 const COUNTS: [&str; 4] = ["iterations", "steps", "rounds", "senders"];
@@ -39,7 +39,8 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all
 }
 
-/// A scheme whose limits are below what an idle network needs slows down what nothing congests.
+/// A scheme whose limits are below the needs of an idle network slows down traffic without
+/// congestion.
 fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let invalid = plan.scheme.idle_limit(&plan.network().about)?;
     let section = &experiment.congestion;
@@ -71,8 +72,8 @@ fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     ))
 }
 
-/// Adaptive routing notices congestion elsewhere by the queues at the router where it decides. An
-/// output queue without limit takes everything in, so that no queue builds up before it, unless
+/// Adaptive routing notices congestion elsewhere by the queues at the router where it decides.
+/// An output queue without limit takes everything in, so that no queue builds up before it, unless
 /// packets need a credit to cross.
 fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     if !plan.network().routing.is_adaptive() {
@@ -179,7 +180,7 @@ fn is_silent(job: &Job) -> bool {
     true
 }
 
-/// A pattern in which nobody has anybody to send to.
+/// A pattern in which no endpoint has a destination.
 fn silent_pattern(workload: &WorkloadConfig, traffic: &Traffic, open: &Open) -> Option<Warning> {
     let (senders, _) = ends(traffic);
     let mut rng = stream(0, &[]);
@@ -304,8 +305,8 @@ fn records_nothing(experiment: &Experiment, plan: &Plan, end: Time) -> Vec<Warni
     all
 }
 
-/// Horizontal links of a tree under a routing that goes up and down alone: only ways that flows
-/// keep lead over them.
+/// Horizontal links of a tree under a routing that goes up and down alone: only paths kept by flows
+/// use them.
 fn idle_links(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let (section, network) = (&experiment.topology, plan.network());
     let width = section.given("horizontal_width")?.whole()?;

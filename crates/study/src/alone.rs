@@ -94,8 +94,8 @@ impl<'a> Baselines<'a> {
         }
     }
 
-    /// Adds the runs to the points, each once, and tells the points which are theirs. `found` has
-    /// what was found at each.
+    /// Adds the runs to the points, each once, and notes at the points which runs are theirs.
+    /// `found` has the jobs found at each.
     pub fn add(&self, found: Vec<Vec<Found>>, points: &mut Vec<Point>) {
         let here = found.iter().enumerate();
         let here = here.flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
@@ -138,7 +138,7 @@ fn baseline(index: usize, of: &Point, job: &str, hash: &str) -> Point {
     }
 }
 
-/// The experiment in which `job` runs alone, where it is in another one.
+/// The experiment in which `job` runs alone, made from another one.
 fn alone(
     experiment: &Experiment,
     plan: &Plan,
@@ -181,7 +181,7 @@ fn placeholder(name: &str) -> String {
     )
 }
 
-/// The workload on the endpoints that it has, where others had a part in the choice.
+/// The workload on the endpoints that it has, if other workloads influenced the choice.
 fn placed(written: &Given, workload: &WorkloadConfig, tasks: &[u32]) -> Result<Given, ConfigError> {
     let endpoints = match &workload.endpoints {
         Endpoints::All | Endpoints::Range(..) | Endpoints::List(_) => String::new(),

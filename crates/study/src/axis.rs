@@ -1,4 +1,4 @@
-//! `[[axis]]`: what differs from point to point.
+//! `[[axis]]`: differences between points.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ pub struct AxisValue {
     pub label: String,
     /// As a number, if all values of the axis are numbers of one unit.
     pub number: Option<f64>,
-    /// Keys of the experiment and what they are set to.
+    /// Keys of the experiment and their values.
     pub(super) sets: Vec<(String, Given)>,
     quantity: Option<(f64, String)>,
 }
@@ -83,7 +83,7 @@ impl Axis {
         self.values.iter().all(|value| value.number.is_some())
     }
 
-    /// The value that somebody names: by its label, or as a number.
+    /// The value with the given name: by its label, or as a number.
     pub fn find(&self, given: &Given) -> Result<usize, ConfigError> {
         let shown = given.shown();
         let label = self.values.iter().position(|value| value.label == shown);
@@ -125,7 +125,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// Names of axes, figures and claims stand in file names and tables.
+/// Names of axes, figures and claims appear in file names and tables.
 pub(super) fn check_name(given: &Given, key: &str, name: &str) -> Result<(), ConfigError> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.chars().all(good) && !name.starts_with('.') {
@@ -300,7 +300,7 @@ fn relabel(values: &mut [AxisValue], file: &AxisFile, given: &Given) -> Result<(
     Ok(())
 }
 
-/// Gives all values their number if they have one unit; returns that unit.
+/// Sets the number of all values if they have one unit; returns that unit.
 fn number(values: &mut [AxisValue]) -> Option<String> {
     let (_, unit) = values.first()?.quantity.clone()?;
     let same = |value: &AxisValue| value.quantity.as_ref().is_some_and(|(_, u)| *u == unit);

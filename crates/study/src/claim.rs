@@ -22,9 +22,9 @@ pub struct Claim {
     pub says: String,
     /// Metric that is measured.
     pub metric: Metric,
-    /// Which points.
+    /// The points.
     pub selection: Selection,
-    /// At which scale it is checked; None: at both.
+    /// Scale at which it is checked; None: at both.
     pub scale: Option<Scale>,
     pub(super) seeds: SeedsBy,
     pub(super) reduce: Option<Reduce>,
@@ -73,7 +73,8 @@ pub(super) struct Reference {
 pub(super) enum Bound {
     /// Between these two.
     Range { min: Option<f64>, max: Option<f64> },
-    /// Never going the wrong way along these values of an axis by more than the slack (a fraction).
+    /// Never going in the wrong direction along these values of an axis by more than the slack (a
+    /// fraction).
     Slope {
         axis: usize,
         values: Vec<usize>,
@@ -85,7 +86,7 @@ pub(super) enum Bound {
 }
 
 impl Claim {
-    /// The claim, and what it needs of the results.
+    /// The claim, and its requirements on the results.
     pub(super) fn read(
         given: &Given,
         axes: &[Axis],
@@ -126,7 +127,7 @@ impl Claim {
         Ok((claim, needs))
     }
 
-    /// The unit of what it measures.
+    /// The unit of its measure.
     pub fn unit(&self, axes: &[Axis]) -> String {
         unit(&self.metric, &self.reduce, &self.reference, axes)
     }

@@ -1,4 +1,4 @@
-//! `[[criterion]]`, checked: what points are ranked by, and their score.
+//! `[[criterion]]`, checked: the criteria by which points are ranked, and their score.
 
 use super::axis::{check_name, quantity};
 use super::figure::metric_at;
@@ -37,7 +37,7 @@ enum Of {
 }
 
 impl Criterion {
-    /// The criterion, and what it needs of the results.
+    /// The criterion, and its requirements on the results.
     pub(super) fn read(
         given: &Given,
         jobs: &[String],
@@ -119,8 +119,8 @@ impl Criterion {
         Some(value).filter(|value| value.is_finite())
     }
 
-    /// Values with the full grade and with none, for points with these values. None if no point has
-    /// any.
+    /// Values with the full grade and with none, for points with these values.
+    /// None if no point has any.
     fn ends(&self, values: &[Option<f64>]) -> Option<(f64, f64)> {
         let seen = || values.iter().copied().flatten();
         let (least, most) = (seen().reduce(f64::min)?, seen().reduce(f64::max)?);
@@ -181,7 +181,7 @@ fn rising(
     }
 }
 
-/// A number in the unit of what it is compared with.
+/// A number in the unit of the value that it is compared with.
 fn number(at: &Given, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError> {
     let (number, own) = match bound {
         BoundFile::Number(number) => (*number, String::new()),

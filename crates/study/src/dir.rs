@@ -1,4 +1,4 @@
-//! The directory of a sweep: where everything lies, and in what state each point is.
+//! The directory of a sweep: its layout, and the state of each point.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -33,11 +33,11 @@ pub struct PointDir {
 pub struct Status {
     /// State of the point.
     pub state: StateName,
-    /// Its place in the study when it was begun. The job file may have been edited since: a hint
-    /// where to look first.
+    /// Its place in the study when it was started.
+    /// The job file may have been edited since: a hint where to look first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<usize>,
-    /// Why it failed.
+    /// Reason of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// The last words of the run.
@@ -74,7 +74,7 @@ pub enum StateName {
     Running,
 }
 
-/// Why a point failed.
+/// Reasons why a point failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reason {
@@ -109,10 +109,10 @@ impl Reason {
     }
 }
 
-/// In what state a point is.
+/// State of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// Nothing was done yet, or what was begun was killed.
+    /// The point was not started yet, or its run was killed.
     Waiting,
     /// It is running now.
     Running,
@@ -191,7 +191,7 @@ impl SweepDir {
         self.root.join("inputs.toml")
     }
 
-    /// True if nothing can be written into it, whatever it holds.
+    /// True if nothing can be written into it, regardless of its content.
     pub fn is_read_only(&self) -> bool {
         access(&self.root, Access::WRITE_OK).is_err_and(|why| {
             // Other errors are reported when it is written.
@@ -260,8 +260,8 @@ impl SweepDir {
         }
     }
 
-    /// A job file that was edited goes on with the points that are left of it; one of another name
-    /// and title would take this one's table.
+    /// A job file that was edited continues with its remaining points.
+    /// One of another name and title would take this one's table.
     fn check_free(&self, path: &Path, text: &str) -> io::Result<()> {
         if self.root.join(schema::FILE).is_file() && !self.job().is_file() {
             return Err(io::Error::other("it holds the result of a run"));
@@ -392,8 +392,8 @@ impl PointDir {
     }
 
     pub(super) fn forget_status(&self) {
-        // Without it the point is waiting; with it a later look finds that nobody runs it, which is
-        // the same.
+        // Without it the point is waiting; with it a later check finds that no process runs it,
+        // which is the same.
         let _ = fs::remove_file(self.status_file());
     }
 
@@ -406,7 +406,7 @@ impl PointDir {
         header.complete && hash_of(&header.experiment) == self.hash()
     }
 
-    /// In what state it is.
+    /// The state of the point.
     pub fn state(&self) -> State {
         match self.settled() {
             State::Done => State::Done,
@@ -415,7 +415,7 @@ impl PointDir {
         }
     }
 
-    /// In what state it is as far as its files say, whoever holds the lock.
+    /// The state of the point as far as its files say, regardless of the lock.
     pub(super) fn settled(&self) -> State {
         let header = read_header(&self.result());
         if header.as_ref().is_ok_and(|header| self.is_done(header)) {
@@ -449,7 +449,7 @@ impl PointDir {
         Lock::is_held(&self.lock_file())
     }
 
-    /// Takes the point for this process; None if it is somebody else's now.
+    /// Takes the point for this process; None if another process has it now.
     ///
     /// The lock is that of the open file: a run that inherits the file holds it until its own end,
     /// even if the sweep is killed before.

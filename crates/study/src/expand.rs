@@ -19,17 +19,18 @@ use weir_simulation::config::{Catalog, Document, Experiment};
 use weir_simulation::forecast::{ASSUMED_RATE, Forecast, Work};
 use weir_simulation::{Plan, Warning};
 
-/// Operations of the programs of its applications that are looked at, for what a point is to do.
+/// Operations of the programs of its applications that are examined, to estimate the work of a
+/// point.
 const EFFORT: u64 = 20_000;
 
-/// Threads that look at points, at most: login nodes are shared.
+/// Threads that examine points, at most: login nodes are shared.
 const MOST_THREADS: usize = 8;
 /// A thread for fewer points is not worth its start.
 const LEAST_EACH: usize = 64;
 /// Points whose warnings are kept before the same ones become one.
 const BATCH: usize = 4_096;
 
-/// All points of a study, and what their experiments have in common.
+/// All points of a study, and the common part of their experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Points {
     list: Vec<Point>,
@@ -39,7 +40,7 @@ pub struct Points {
 
 impl Study {
     /// The job file in the directory of its study, as it was when points were last run: with all
-    /// files that it names, which need not be where they were.
+    /// files that it names, which may have been moved since.
     ///
     /// # Errors
     /// As for [`Study::read`].
@@ -87,7 +88,7 @@ pub struct Brief {
     pub bytes: f64,
 }
 
-/// Points that were looked at: each of them can be run.
+/// Points that were examined: each of them can be run.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// One for each point, in their order.
@@ -96,7 +97,7 @@ pub struct Checked {
     pub warnings: Vec<(Warning, usize)>,
 }
 
-/// A point with what is kept of its experiment.
+/// A point with the kept part of its experiment.
 struct Seen {
     point: Point,
     jobs: Vec<(String, bool)>,
@@ -107,11 +108,11 @@ impl Study {
     /// All points in order: those of the table, then the runs of jobs alone that slowdowns are
     /// measured against.
     ///
-    /// Their experiments are read; [`Study::check`] finds what else can be wrong with them.
+    /// Their experiments are read; [`Study::check`] finds their other errors.
     ///
     /// # Errors
     /// If an experiment cannot be read, an axis changes nothing, two points are the same, or no
-    /// point records what a figure or a claim needs.
+    /// point records the data that a figure or a claim needs.
     pub fn points(&self, catalog: &Catalog) -> Result<Points, ConfigError> {
         let grid = self.grid()?;
         let baselines = Baselines::new(&self.needs);
@@ -160,7 +161,7 @@ impl Study {
         Ok(self.grid()?.len())
     }
 
-    /// Some points of the table, by their places in the study. No other is looked at.
+    /// Some points of the table, by their places in the study. No other is examined.
     ///
     /// # Errors
     /// If one of their experiments cannot be read.
@@ -177,7 +178,7 @@ impl Study {
         })
     }
 
-    /// Places of points that show most of what can be wrong with a study, at most `most`: every
+    /// Places of points that show most of the possible errors of a study, at most `most`: every
     /// value of every axis is in one of them, if there are no more values than that.
     ///
     /// # Errors
@@ -298,8 +299,8 @@ impl Study {
         error
     }
 
-    /// That some point records what each figure and claim needs. Only as many points are looked at
-    /// as it takes.
+    /// Checks that some point records the data that each figure and claim needs.
+    /// No more points are examined than necessary.
     ///
     /// # Errors
     /// The first need that no point can meet.
@@ -354,7 +355,7 @@ impl Study {
         Ok(())
     }
 
-    /// True if all points are what they would be with this value on the axis.
+    /// True if no point changes with this value on the axis.
     fn changes_nothing(&self, points: &[Point], axis: usize, value: usize) -> bool {
         let places = points.iter().map(|point| ((&*point.at, point.seed), point));
         let places: HashMap<(&[usize], u64), &Point> = places.collect();
@@ -384,8 +385,8 @@ fn jobs(experiment: &Experiment) -> Vec<(String, bool)> {
     jobs.collect()
 }
 
-/// The values of a function of `0..count`, worked out by several threads. Its first error, if there
-/// is one.
+/// The values of a function of `0..count`, computed by several threads.
+/// Its first error, if there is one.
 fn each<T: Send>(
     count: usize,
     value: &(dyn Fn(usize) -> Result<T, ConfigError> + Sync),

@@ -21,8 +21,9 @@ pub struct Figure {
     pub kind: FigureKind,
     /// Quantity along the bottom; None for the kinds that need none.
     pub x: Option<FigureX>,
-    /// For a line, bar or stacked figure: metrics of the table. Else what is drawn:
-    /// `series.job.hot.delivered_bytes`, `latency.message`, `ports.local`, `occupancy`.
+    /// For a line, bar or stacked figure: metrics of the table.
+    /// Otherwise the rows that are drawn: `series.job.hot.delivered_bytes`, `latency.message`,
+    /// `ports.local`, `occupancy`.
     pub y: Vec<FigureY>,
     /// The axis (its index) that lies upwards in a map.
     pub up: Option<usize>,
@@ -32,7 +33,7 @@ pub struct Figure {
     pub series: Option<usize>,
     /// The axis whose values are panels.
     pub panel: Option<usize>,
-    /// Which points.
+    /// The points.
     pub selection: Selection,
     /// Divisor of each value.
     pub ratio: Option<Ratio>,
@@ -110,7 +111,7 @@ impl FigureKind {
 }
 
 impl Figure {
-    /// The figure, and what it needs of the results.
+    /// The figure, and its requirements on the results.
     pub(super) fn read(
         given: &Given,
         axes: &[Axis],
@@ -259,8 +260,8 @@ fn read_ratio(
     Ok(Some(Ratio { metric, at: places }))
 }
 
-/// That a map has two axes of numbers, and another figure nothing that is a map's; the marks of the
-/// map.
+/// Checks that a map has two axes of numbers, and another figure no key of a map.
+/// Returns the marks of the map.
 fn read_map(
     given: &Given,
     file: &FigureFile,
@@ -426,7 +427,7 @@ pub fn heat_time(name: &str) -> Option<Time> {
     (what.trim() == "occupancy").then_some(time.0)
 }
 
-/// The metrics that a name means: one for each job where a `*` is in it that no number of several
+/// The metrics that a name stands for: one for each job if it has a `*` that no number of several
 /// explains.
 pub(super) fn metrics_at(
     at: &Given,
@@ -442,7 +443,7 @@ pub(super) fn metrics_at(
     metrics.collect()
 }
 
-/// The metric called `name`; `at` is where it is named.
+/// The metric called `name`; `at` is the place of the name.
 pub(super) fn metric_at(at: &Given, name: &str, jobs: &[String]) -> Result<Metric, ConfigError> {
     Metric::parse(name, jobs).map_err(|error| at.wrong(error.message, error.remedy))
 }

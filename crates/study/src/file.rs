@@ -38,8 +38,8 @@ pub struct AxisFile {
     #[serde(default)]
     pub keys: Option<Vec<String>>,
     /// A list of values; or { from, to, step } or { from, to, count } for evenly spaced numbers,
-    /// ends included. Without `key` and `keys` a value is a table: a `label`, and what it sets, the
-    /// keys in quotes.
+    /// ends included. Without `key` and `keys` a value is a table: a `label`, and the values it
+    /// sets, with keys in quotes.
     #[expect(dead_code, reason = "read with its place")]
     pub values: Elsewhere,
     /// Names of the values in tables and figures; by default the values themselves.
@@ -72,7 +72,7 @@ pub enum SeedsBy {
     Max,
 }
 
-/// Which of the two sizes of a study a claim is about.
+/// Size of a study that a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
@@ -106,7 +106,7 @@ pub struct CriterionFile {
     /// the label of a `[[tune.reference]]`, for the same metric there.
     #[serde(default)]
     pub of: Option<BoundFile>,
-    /// Better direction; needed where `best` and `worst` are not both given.
+    /// Better direction; needed unless `best` and `worst` are both given.
     #[serde(default)]
     pub goal: Option<Goal>,
     /// Value with the full grade; by default the best value of any point.
@@ -125,7 +125,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// Which way is better.
+/// Better direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
@@ -167,9 +167,9 @@ pub enum FigureKind {
     Ternary,
     /// A matrix, as of `/data/occupancy`.
     Heatmap,
-    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. Places
-    /// that were not run have the colour of the nearest point that was. If other axes differ as
-    /// well, the point with the best score is shown.
+    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric.
+    /// Places that were not run have the colour of the nearest point that was. If other axes differ
+    /// as well, the point with the best score is shown.
     Map,
 }
 
@@ -226,14 +226,14 @@ pub struct FigureFile {
     /// The axis whose values are panels side by side.
     #[serde(default)]
     pub panel: Option<String>,
-    /// Which points: axis = value or a list of values.
+    /// Points: axis = value or a list of values.
     #[serde(default, rename = "where")]
     #[expect(dead_code, reason = "read with its place")]
     pub points: Option<Elsewhere>,
     /// Divide each value of `y` by the same of other points, or by another metric, seed by seed.
     #[serde(default)]
     pub ratio: Option<ReferenceFile>,
-    /// Whiskers and bands where points have several seeds.
+    /// Whiskers and bands if points have several seeds.
     #[serde(default)]
     pub interval: Interval,
     /// Scale of the horizontal axis.
@@ -282,7 +282,7 @@ pub struct ClaimFile {
     pub says: String,
     /// Metric that is measured.
     pub metric: String,
-    /// Which points: axis = value or a list of values. All that are left out: every value.
+    /// Points: axis = value or a list of values. Axes that are left out: every value.
     #[serde(default, rename = "where")]
     #[expect(dead_code, reason = "read with its place")]
     pub points: Option<Elsewhere>,
@@ -324,7 +324,7 @@ pub struct ClaimFile {
     pub monotone: Option<MonotoneFile>,
 }
 
-/// Which number along an axis.
+/// Choice of a number along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
@@ -336,9 +336,9 @@ pub enum Along {
     Mean,
     /// The sum.
     Sum,
-    /// That of the first value of the axis.
+    /// The number of the first value of the axis.
     First,
-    /// That of the last value of the axis.
+    /// The number of the last value of the axis.
     Last,
 }
 
@@ -364,7 +364,7 @@ pub struct ReferenceFile {
     /// Another metric; the same by default.
     #[serde(default)]
     pub metric: Option<String>,
-    /// The same point but for these axes: axis = value.
+    /// The same point except for these axes: axis = value.
     #[serde(default, rename = "where")]
     #[expect(dead_code, reason = "read with its place")]
     pub points: Option<Elsewhere>,
@@ -379,7 +379,7 @@ pub struct OrderFile {
     /// Its values, that of the smallest measure first.
     #[expect(dead_code, reason = "read with its place")]
     pub values: Elsewhere,
-    /// A step may go the wrong way by this fraction.
+    /// A step may go in the wrong direction by this fraction.
     #[serde(default)]
     pub slack: f64,
 }
@@ -390,14 +390,14 @@ pub struct OrderFile {
 pub struct MonotoneFile {
     /// The axis.
     pub axis: String,
-    /// Which way.
+    /// The direction.
     pub direction: Slope,
-    /// A step may go the wrong way by this fraction.
+    /// A step may go in the wrong direction by this fraction.
     #[serde(default)]
     pub slack: f64,
 }
 
-/// Which way a measure goes.
+/// Direction of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Slope {
@@ -429,7 +429,7 @@ pub struct ReducedFile {
     pub seeds: Option<Elsewhere>,
 }
 
-/// The JSON Schemas of what a job file has besides an experiment, by key, and their `$defs`.
+/// The JSON Schemas of the additional keys of a job file, by key, and their `$defs`.
 pub fn schemas() -> (Map<String, Json>, Map<String, Json>) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut sections = Map::new();

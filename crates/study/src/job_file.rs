@@ -23,7 +23,7 @@ const REDUCED: &str = "reduced";
 /// Path of the key of the seed.
 pub(super) const SEED: &str = "run.seed";
 
-/// A job file: an experiment, what is varied in it, and what that is to show.
+/// A job file: an experiment, its axes, and its figures and claims.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The job file as it was named.
@@ -51,7 +51,7 @@ pub struct Study {
     pub(super) criteria: Vec<Criterion>,
     /// Requirements of figures and claims on the results.
     pub(super) needs: Vec<Need>,
-    /// The experiment, without what makes it a study.
+    /// The experiment, without the keys of the study.
     pub(super) base: Document,
 }
 
@@ -168,7 +168,7 @@ impl Study {
         Ok(study)
     }
 
-    /// That what figures and claims call a score or a criterion is one.
+    /// Checks that the scores and criteria named in figures and claims exist.
     fn scores_are_there(&self) -> Result<(), ConfigError> {
         let own: Vec<Metric> = self.criteria.iter().map(Criterion::column).collect();
         let mut names: Vec<&str> = own.iter().map(Metric::name).collect();
@@ -256,7 +256,7 @@ pub(super) fn list(document: &mut Document, key: &str) -> Result<Vec<Given>, Con
     })
 }
 
-/// The metrics of `metrics = [ … ]`, and what they need of the results.
+/// The metrics of `metrics = [ … ]`, and their requirements on the results.
 fn columns(
     document: &mut Document,
     jobs: &[String],
@@ -403,7 +403,7 @@ struct Reduced {
     given: Given,
 }
 
-/// Takes `[reduced]` out of the document, and applies what it sets if that is asked for.
+/// Takes `[reduced]` out of the document, and applies its values if that is asked for.
 fn take_reduced(
     document: &mut Document,
     path: &Path,

@@ -1,8 +1,8 @@
-//! Studies: a job file is an experiment with axes, and what it is to show.
+//! Studies: a job file is an experiment with axes, figures and claims.
 //!
 //! `file` has the keys as they are written; `Study` is a checked job file, `Point` one of its runs.
 //! `Metric` is a number of a result, `Table` the numbers of all points, `Claim` a statement about
-//! them. `SweepDir` knows where everything lies, `sweep` runs what is missing.
+//! them. `SweepDir` knows the layout of the directory, `sweep` runs the missing points.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

@@ -93,7 +93,8 @@ enum What {
     },
     /// The share of the ejection channels' time that a traffic class takes.
     Ejection { class: String },
-    /// The allowed rate of somebody as one number, or when it was below a share.
+    /// The allowed rate of an endpoint or task as one number, or the time when it was below a
+    /// share.
     Rates { whose: Whose, stat: RateStat },
     /// A counter of the scheme, or a column of one of its records as one number.
     Scheme { name: String },
@@ -179,7 +180,7 @@ pub(super) fn of_record(name: &str) -> Option<(How, &str, &str)> {
     Some((*how, column, record))
 }
 
-/// Why a name is no metric: what is wrong, and what to do about it.
+/// Reason why a name is no metric: the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAMetric {
     /// The problem.
@@ -238,7 +239,7 @@ impl Metric {
         &self.name
     }
 
-    /// From when on it looks at a run, ps.
+    /// Time from which it examines a run, ps.
     pub(super) fn from(&self) -> Time {
         self.window.map_or(0, |(from, _)| from)
     }

@@ -22,11 +22,11 @@ pub(super) struct Need {
     pub name: String,
     /// True if it is that of rows.
     pub rows: bool,
-    /// Beginning of the time that it looks at, ps.
+    /// Beginning of the time that it covers, ps.
     pub from: Time,
-    /// At which points.
+    /// The points concerned.
     pub selection: Selection,
-    /// Which jobs it needs alone.
+    /// The jobs that it needs alone.
     pub slowdown: Option<Slowdown>,
 }
 
@@ -44,14 +44,14 @@ impl Need {
     }
 }
 
-/// The needs that no point so far can meet.
+/// The needs that no point so far meets.
 pub(super) struct Unmet<'a> {
     needs: Vec<(&'a Need, Option<NotAMetric>)>,
     reduced: bool,
 }
 
 impl<'a> Unmet<'a> {
-    /// Before any point is known. A study that is `reduced` may end before the times that its
+    /// State before any point is known. A study that is `reduced` may end before the times that its
     /// figures name.
     pub fn new(needs: &'a [Need], reduced: bool) -> Unmet<'a> {
         Unmet {
@@ -92,10 +92,10 @@ impl<'a> Unmet<'a> {
         });
     }
 
-    /// That all are met, once all points were looked at.
+    /// Checks that all are met, after all points were examined.
     ///
     /// # Errors
-    /// The first that is not: what is missing at the last of its points.
+    /// The first that is not met: the cause at the last of its points.
     pub fn none_left(self) -> Result<(), ConfigError> {
         let Some((need, why)) = self.needs.into_iter().next() else {
             return Ok(());
@@ -125,7 +125,7 @@ struct Records<'a> {
 }
 
 impl Records<'_> {
-    /// That the run goes on for longer than that.
+    /// Checks that the run is longer than that.
     fn reach(&self, from: Time) -> Outcome {
         match self.experiment.run.until {
             Until::Time(until) if from >= until.0 => missing(

@@ -38,7 +38,7 @@ pub enum Role {
     Alone {
         /// The job.
         job: String,
-        /// On which axes they differ.
+        /// True for each axis on which they differ.
         varies: Vec<bool>,
     },
 }
@@ -61,7 +61,7 @@ impl Point {
         }
     }
 
-    /// The label of its value on an axis; None where it stands for several.
+    /// The label of its value on an axis; None if it stands for several.
     pub fn value<'a>(&self, study: &'a Study, axis: usize) -> Option<&'a str> {
         let one = match &self.role {
             Role::Own { .. } => true,

@@ -1,4 +1,4 @@
-//! Which points: axis = value, or a list of values.
+//! Selection of points: axis = value, or a list of values.
 
 use super::axis::Axis;
 use weir_input::Given;
@@ -59,8 +59,7 @@ impl Selection {
         }
     }
 
-    /// Reads the key `where` of what something is compared with: one value for each axis that is
-    /// named.
+    /// Reads the key `where` of a reference: one value for each axis that is named.
     pub(super) fn elsewhere(at: &Given, axes: &[Axis]) -> Result<Vec<(usize, usize)>, ConfigError> {
         let one = |(axis, values): (usize, Vec<usize>)| match values.as_slice() {
             [value] => Ok((axis, *value)),
@@ -88,7 +87,7 @@ impl Selection {
     }
 }
 
-/// The index of the axis called `name`; `given` is where it is named.
+/// The index of the axis called `name`; `given` is the place of the name.
 pub(super) fn axis_named(given: &Given, axes: &[Axis], name: &str) -> Result<usize, ConfigError> {
     axes.iter()
         .position(|axis| axis.name == name)

@@ -20,16 +20,16 @@ use weir_result::{Lock, began, here, read};
 use weir_simulation::config::Catalog;
 use weir_simulation::now;
 
-/// Between two looks at the runs.
+/// Time between two checks of the runs.
 const TICK: Duration = Duration::from_millis(20);
-/// Between two looks at points that another sweep runs.
+/// Time between two checks of points that another sweep runs.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Time that a run gets to end in good order after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
-/// The error is looked for in so much of the end of a log, in bytes: a deadlock names all places of
-/// its cycle.
+/// Bytes at the end of a log in which the error is looked for: a deadlock names all places of its
+/// cycle.
 const LAST_WORDS: u64 = 1 << 16;
-/// As much of it is kept as the reason of a failure, in characters.
+/// Most characters of it that are kept as the reason of a failure.
 const REASON: usize = 2_000;
 
 /// A run that wrote a checkpoint, to be resumed (contract).
@@ -37,8 +37,8 @@ const RESUMABLE: i32 = 85;
 /// A stalled run (contract).
 const STALLED: i32 = 4;
 
-/// Environment variables that MPI launchers set for their ranks. A run on one rank must not take
-/// itself for one of them.
+/// Environment variables that MPI launchers set for their ranks.
+/// A run on one rank must not take itself for one of them.
 const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
 
 /// Settings for running the points.
@@ -104,8 +104,8 @@ pub struct Running<'a> {
     pub dir: &'a SweepDir,
 }
 
-/// Runs what is missing of `points`. `stop` ends it early: the runs are ended and can be begun
-/// again.
+/// Runs the missing ones of `points`.
+/// `stop` ends it early: the runs are ended and can be started again.
 ///
 /// # Errors
 /// If a directory cannot be written or the program cannot be started; the runs are ended.
@@ -306,8 +306,8 @@ impl<'a> Sweep<'a> {
             .spawn()
             .map_err(|error| {
                 let name = command.get_program().to_string_lossy().into_owned();
-                // If the directory that it is to run in is gone, the operating system says no more
-                // than if it were the program.
+                // If the directory that it is to run in is gone, the operating system gives the
+                // same error as if the program were gone.
                 match dir.path().is_dir() {
                     true => {
                         io::Error::new(error.kind(), format!("{name} cannot be started: {error}"))
@@ -382,8 +382,8 @@ impl Active<'_> {
         }
     }
 
-    /// Reason why this run ended early, as its result says, if it has left one. Results of earlier
-    /// runs are ignored.
+    /// Reason why this run ended early, as its result says, if it has left one.
+    /// Results of earlier runs are ignored.
     fn stopped(&self) -> Option<String> {
         let run = read(&self.dir.result()).ok()?.run;
         run.stopped.filter(|_| run.started >= self.status.started)

@@ -171,7 +171,7 @@ struct Results<'a> {
     states: Vec<State>,
 }
 
-/// A result with what was run.
+/// A result with its experiment.
 struct Done {
     result: ResultFile,
     experiment: Experiment,
@@ -264,7 +264,7 @@ impl Results<'_> {
     /// applications, and the latencies of all classes.
     fn usual(&self) -> Result<Vec<String>, TraceError> {
         let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();
-        // With one job its classes say what those of the whole network say.
+        // With one job its classes equal those of the whole network.
         let jobs = self.points.jobs();
         if jobs.len() > 1 {
             for job in &jobs {
@@ -288,7 +288,7 @@ impl Results<'_> {
     }
 }
 
-/// A number so that it is read back exactly; nothing for what is not known.
+/// A number in a form that is read back exactly; nothing for an unknown one.
 fn shown(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }

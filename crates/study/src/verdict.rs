@@ -64,7 +64,7 @@ struct Judgement {
     value: Option<f64>,
 }
 
-/// Points at one place on all axes but perhaps one, and what is measured there.
+/// Points at one place on all axes except perhaps one, and the value measured there.
 struct Measured {
     at: Vec<usize>,
     value: f64,
@@ -320,7 +320,7 @@ impl Court<'_> {
                 Of::Metric(metric) => self.value(metric, at, seeds)?,
             };
             let sign = if condition.above { 1.0 } else { -1.0 };
-            // More than 0 where the condition holds.
+            // More than 0 if the condition holds.
             let beyond = sign * (own - condition.times * of);
             let here = x(at);
             if beyond > 0.0 {
@@ -394,7 +394,8 @@ impl Court<'_> {
         (text, holds)
     }
 
-    /// True if the measure goes the right way along an axis, for all places on the other axes.
+    /// True if the measure goes in the right direction along an axis, for all places on the other
+    /// axes.
     fn slope(&self, all: &[Measured], bound: &Bound, unit: &str) -> (String, bool) {
         let Bound::Slope {
             axis,

@@ -1,4 +1,4 @@
-//! `weir explain`: where congestion begins, who causes it, and whom it holds up.
+//! `weir explain`: the roots of congestion, the jobs that cause it, and the jobs that it holds up.
 
 mod verify;
 

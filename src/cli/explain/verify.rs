@@ -1,5 +1,5 @@
 //! `weir explain --verify`: runs the experiment of a result again without each job that is blamed,
-//! and compares what that gives back with what was attributed.
+//! and compares the time regained with the time attributed.
 
 use std::collections::{HashMap, HashSet};
 use std::path;
@@ -12,8 +12,8 @@ use weir_result::{Data, Stats};
 use weir_simulation::config::{Catalog, Experiment};
 use weir_simulation::{Log, Observer, Outcome, Plan, is_much};
 
-/// Measures what each job that feeds a full link costs each other job. Every run is one process;
-/// nothing is written.
+/// Measures the cost of each job that feeds a full link to each other job.
+/// Every run is one process; nothing is written.
 ///
 /// `text`: the resolved experiment of the result.
 ///
@@ -66,8 +66,8 @@ pub(super) fn verify(
     Ok(found)
 }
 
-/// The chains that the ends of a result's applications hung on: from a run that says what led to
-/// what, and one that follows the messages that mattered. Both are as the run of the result was.
+/// The critical paths of a result's applications, from two runs.
+/// One logs causes, the other follows the messages that mattered. Both equal the run of the result.
 ///
 /// # Errors
 /// As [`verify`].
@@ -171,7 +171,7 @@ fn time_of(data: &Data, name: &str, application: bool) -> Option<f64> {
     }
 }
 
-/// Nobody watches these runs; what ends them ends the program.
+/// No observer watches these runs; a reason to end them ends the program.
 struct Unseen;
 
 impl Observer for Unseen {

@@ -79,7 +79,7 @@ pub fn together<R, T: Transport + ?Sized>(
         Ok(_) => (NOBODY, 0),
         Err(failure) => (u64::from(transport.rank()), failure.code),
     };
-    // The least of what a code lacks is the worst of them.
+    // The minimum of the codes' complements is the worst of them.
     let mut common = [teller, u64::from(u8::MAX - code)];
     if let Err(error) = transport.min(&mut common) {
         return Err(give_up(

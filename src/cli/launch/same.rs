@@ -53,7 +53,7 @@ fn program() -> String {
     )
 }
 
-/// The first difference of this rank from rank 0, and what to do about it.
+/// The first difference of this rank from rank 0, and the remedy.
 fn difference(own: &Identity, first: &Identity) -> Option<(String, &'static str)> {
     if own.program != first.program {
         let what = format!("is {}, rank 0 is {}", own.program, first.program);

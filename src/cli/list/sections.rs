@@ -8,7 +8,7 @@ use super::{parameter_rows, rows_of, wrap};
 use weir_simulation::config::fixed_sections;
 use weir_workload::tasks::Mpi;
 
-/// The sections: what they are called here, how they are written, and what they are for.
+/// The sections: their names here, their notation, and their purpose.
 pub const SECTIONS: [[&str; 3]; 6] = [
     [
         "router",
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use weir_study::Metric;
 
-    /// Every listed name is read as a metric, but for patterns of names that depend on the study.
+    /// Every listed name is read as a metric, except patterns of names that depend on the study.
     #[test]
     fn metrics_that_are_listed_are_metrics() {
         let jobs = [

@@ -44,7 +44,8 @@ fn on_this_rank(
     let first = transport.rank() == 0;
     let (experiment, plan) = together(transport, prepare(options, catalog, transport.size()))?;
     must_be_the_same(transport, &experiment)?;
-    // From here on there is something to lose, be it a file that says who works in the directory.
+    // From here on there is something to lose, for example the file that names the process at work
+    // in the directory.
     let asked = Asked::listen(first && !options.quiet)
         .map_err(|error| Failure::failed(format!("error: signals: {error}")));
     let asked = together(transport, asked)?;
@@ -199,8 +200,8 @@ fn default_out(file: &Path) -> PathBuf {
     Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 
-/// On rank 0: writes the result and tells what came out. Gives why the run was stopped early, if it
-/// was.
+/// On rank 0: writes the result and tells what came out.
+/// Returns the reason why the run was stopped early, if it was.
 fn finish(
     options: &RunOptions,
     experiment: &Experiment,
@@ -306,7 +307,7 @@ impl Viewer {
         }
     }
 
-    /// For `weir inspect` while the run goes on.
+    /// Writes the progress for `weir inspect` while the run continues.
     fn note(&mut self, until: Time, moved: u64) {
         let elapsed = self.started.elapsed();
         let Some(place) = self.place.as_ref().filter(|_| elapsed >= self.next) else {
@@ -314,7 +315,7 @@ impl Viewer {
         };
         self.next = elapsed + NOTE.max(elapsed / 100);
         let text = state(self.kind, until, moved, elapsed);
-        // A full disk is told of when the result is written.
+        // A full disk is reported when the result is written.
         let _ = weir_result::replace(
             place,
             format!("{text} (at {})\n", weir_simulation::now()).as_bytes(),
@@ -346,8 +347,8 @@ impl Observer for Viewer {
         late.or_else(|| self.asked.reason())
     }
 
-    /// A twentieth of the wall-clock limit. Without one, in good time for what asks for the end:
-    /// schedulers give half a minute.
+    /// A twentieth of the wall-clock limit.
+    /// Without one, in good time for requests to end: schedulers give half a minute.
     fn heed_within(&self) -> Duration {
         let most = Duration::from_secs(5);
         let part = |limit: Duration| (limit / 20).clamp(Duration::from_millis(100), most);

@@ -10,7 +10,7 @@ use rustix::termios::tcgetwinsize;
 use weir_model::Time;
 use weir_report::format::{scaled, simulated, wall};
 
-/// First line after the start, and the least time between lines, where there is no terminal.
+/// First line after the start, and the least time between lines, if there is no terminal.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Lines become rarer as a run grows longer: one per twentieth of the time so far.
@@ -95,7 +95,7 @@ impl Drop for Progress {
 impl Display {
     fn bar(kind: Kind, target: ProgressDrawTarget, width: usize) -> Display {
         let (length, template) = match kind {
-            // The bar has what the message leaves.
+            // The bar has the rest of the line beside the message.
             Kind::Until(end) => (Some(end), "{msg} {wide_bar}"),
             Kind::Completion => (None, "{spinner} {msg}"),
         };
@@ -124,7 +124,7 @@ fn columns() -> usize {
     usize::from(columns.unwrap_or(USUAL))
 }
 
-/// As many parts as fit into a line of a terminal, the first ones first; none is cut.
+/// The first parts that fit into a line of a terminal; none is cut.
 fn fitted(parts: &[String], width: usize) -> String {
     /// The spinner before the parts, or a space after them.
     const BESIDE: usize = 2;
@@ -146,7 +146,7 @@ pub(super) fn state(kind: Kind, simulated_ps: Time, packet_hops: u64, elapsed: D
     parts(kind, simulated_ps, packet_hops, elapsed).join(", ")
 }
 
-/// The same in parts, what matters most first.
+/// The same in parts, the most important first.
 fn parts(kind: Kind, simulated_ps: Time, packet_hops: u64, elapsed: Duration) -> Vec<String> {
     let seconds = elapsed.as_secs_f64();
     let rate = match seconds > 0.0 {
@@ -268,7 +268,7 @@ mod tests {
         assert!(state(END, 100_000_000, 1, PAUSE).starts_with("100 %"));
     }
 
-    /// A terminal of one line that shows what was last written to it.
+    /// A terminal of one line that shows the text last written to it.
     #[derive(Clone, Debug, Default)]
     struct Screen(Arc<Mutex<String>>, u16);
 
@@ -343,7 +343,7 @@ mod tests {
                 bar.force_draw();
             }
             let shown = screen.shown();
-            // Parts are there or are not; none is cut.
+            // Parts are shown whole or not at all.
             assert!(
                 shown.contains(&parts[..fit].join(", ")),
                 "{columns}: {shown}"

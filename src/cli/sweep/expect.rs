@@ -38,7 +38,7 @@ impl Expected {
 
 /// Expected cost of points, and its basis.
 pub struct Outlook {
-    /// The points that were looked at, by their place in the view.
+    /// The points that were examined, by their place in the view.
     pub points: BTreeMap<usize, (Brief, Expected)>,
     /// Checks and warnings of them.
     pub checked: Checked,
@@ -60,8 +60,9 @@ struct Finished<'a> {
 }
 
 impl Outlook {
-    /// Outlook of a view of a sweep. With `calibrate` its points that are not done are begun.
-    /// Unless `everything` is asked for, some points of a large study stand for all.
+    /// Outlook of a view of a sweep.
+    /// With `calibrate` its points that are not done are begun. Unless `everything` is asked for,
+    /// some points of a large study stand for all.
     pub fn new(
         sweep: &Sweep,
         view: &View,
@@ -144,8 +145,8 @@ impl Outlook {
     }
 }
 
-/// The places of points that are looked at: of very many done ones some, and of very many others
-/// some.
+/// The places of points that are examined: some of very many done ones, and some of very many
+/// others.
 fn looked(view: &View, everything: bool) -> Vec<usize> {
     let some = |most: usize, wanted: &dyn Fn(&State) -> bool| {
         let all = view.states.iter().enumerate();

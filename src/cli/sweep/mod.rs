@@ -75,7 +75,7 @@ impl Sweep {
         Sweep::open(&job, catalog)
     }
 
-    /// The sweep that a directory holds, as it was run there: whatever has become of the job file.
+    /// The sweep that a directory holds, as it was run there, even if the job file has changed.
     pub fn kept(out: &Path, catalog: &Catalog) -> Result<Sweep, Failure> {
         let dir = SweepDir::new(out);
         let setup = dir.setup().map_err(|error| {
@@ -131,7 +131,7 @@ impl Sweep {
         checked.map_err(|error| bad(&error))
     }
 
-    /// The command that makes what the directory holds.
+    /// The command that produces the content of the directory.
     fn command(&self) -> String {
         format!("weir sweep run {}", self.arguments())
     }
@@ -194,7 +194,7 @@ impl Sweep {
         })
     }
 
-    /// That there is something to look at.
+    /// Checks that the directory has something to show.
     fn must_exist(&self) -> Result<(), Failure> {
         if self.dir.job().is_file() {
             return Ok(());
@@ -207,7 +207,7 @@ impl Sweep {
     }
 }
 
-/// Says what does nothing at some of the points that were looked at, each thing once.
+/// Prints the warnings of the examined points, each once.
 fn tell_warnings(checked: &Checked) {
     let all = checked.briefs.len();
     for (warning, count) in &checked.warnings {

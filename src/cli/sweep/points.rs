@@ -2,8 +2,8 @@
 
 use crate::cli::failure::Failure;
 
-/// The places in a list of ranges, each once, ascending. As everywhere in experiments, the end of a
-/// range is not included.
+/// The places in a list of ranges, each once, ascending.
+/// As everywhere in experiments, the end of a range is not included.
 pub fn places(text: &str, count: usize) -> Result<Vec<usize>, Failure> {
     let bad = |part: &str, why: &str| {
         Failure::bad_input(format!(

@@ -16,12 +16,12 @@ use weir_simulation::config::Catalog;
 use weir_study::sweep::{self, Event, Outcome, Running, Settings};
 use weir_study::{Checked, Point, Points, State};
 
-/// Runs what is missing, writes the table, checks the claims.
+/// Runs the missing points, writes the table, checks the claims.
 pub fn run(options: &RunOptions, catalog: &Catalog) -> Result<u8, Failure> {
     run_some(options, catalog, false)
 }
 
-/// Runs again what has failed, writes the table, checks the claims.
+/// Runs the failed points again, writes the table, checks the claims.
 pub fn retry(options: &RunOptions, catalog: &Catalog) -> Result<u8, Failure> {
     run_some(options, catalog, true)
 }
@@ -115,7 +115,7 @@ pub(in crate::cli) struct How<'a> {
     pub again: bool,
 }
 
-/// Runs what is missing of some points, which have been checked.
+/// Runs the missing ones of some points, which have been checked.
 pub(in crate::cli) fn run_points(
     sweep: &Sweep,
     chosen: &[&Point],
@@ -151,7 +151,7 @@ pub(in crate::cli) fn stopped() -> u8 {
     STOPPED
 }
 
-/// That every point has a domain for each of `ranks` ranks, as the option `flag` says.
+/// Checks that every point has a domain for each of `ranks` ranks, as the option `flag` says.
 pub(in crate::cli) fn check_ranks(
     flag: &str,
     ranks: u32,

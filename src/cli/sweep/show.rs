@@ -150,7 +150,7 @@ fn time_left(view: &View, outlook: &Outlook) -> String {
     }
 }
 
-/// Which points of a large study a plan has looked at.
+/// Text on the points of a large study that a plan has examined.
 fn looked_at(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     if view.points.len() == view.all {
         return String::new();
@@ -269,8 +269,8 @@ fn status_text(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     text
 }
 
-/// True if nothing can be written into the directory of a sweep. Then that is said, with what is
-/// done instead.
+/// True if nothing can be written into the directory of a sweep.
+/// Then a message says so, with the action taken instead.
 fn is_read_only(sweep: &Sweep, instead: &str) -> bool {
     let read_only = sweep.dir.is_read_only();
     if read_only {

@@ -18,7 +18,7 @@ use weir_study::slurm::{
 };
 use weir_study::{Point, Points, State, about};
 
-/// MaxArraySize where nobody has set it; for `--dry-run` without a Slurm.
+/// MaxArraySize if it is not configured; for `--dry-run` without a Slurm.
 const USUAL_ARRAY_SIZE: usize = 1_001;
 /// A longer list of points makes a script that Slurm may refuse.
 const MOST_TASKS: usize = 50_000;
@@ -268,8 +268,9 @@ fn script_name(index: usize) -> String {
 
 const COLLECT: &str = "collect.sbatch";
 
-/// The jobs that the script `index` waits for: the last one for all, an array for the one before
-/// where a limit holds, which is for one array only.
+/// The jobs that the script `index` waits for.
+/// The last script waits for all; an array waits for the one before if there is a limit, which is
+/// for one array only.
 fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[T]) -> Vec<T> {
     match (index == arrays.len(), settings.max_running) {
         (true, _) => jobs.to_vec(),
@@ -278,14 +279,14 @@ fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[
     }
 }
 
-/// Condition of the user on the start of a script. Scripts that wait for others of this study need
-/// none.
+/// Condition of the user on the start of a script.
+/// Scripts that wait for others of this study need none.
 fn dependency(options: &SubmitOptions, waits: bool) -> Option<&str> {
     options.dependency.as_deref().filter(|_| !waits)
 }
 
-/// Prints what would be written and submitted, with the lines that would submit it: jobs by the
-/// names of their scripts.
+/// Prints the scripts that would be written and submitted, with the lines that would submit them:
+/// jobs by the names of their scripts.
 fn dry_run(
     options: &SubmitOptions,
     settings: &Settings,

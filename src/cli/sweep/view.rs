@@ -1,4 +1,4 @@
-//! The points of a study that `plan` and `status` look at: all of them, or of a large study some.
+//! The points of a study that `plan` and `status` examine: all of them, or some of a large study.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -57,8 +57,8 @@ impl View {
         let points = sweep.study.some_points(&places, &sweep.catalog);
         let points = points.map_err(|error| bad(&error))?;
         let found: HashSet<&str> = points.iter().map(|point| point.hash.as_str()).collect();
-        // A directory that nobody has finished or is at work in says nothing, whichever point it is
-        // of.
+        // A directory without a status in which no process is at work says nothing, whichever point
+        // it is of.
         let elsewhere = begun.iter().any(|(dir, status)| {
             let idle = || status.is_none() && dir.state() == State::Waiting;
             !found.contains(dir.hash()) && !idle()

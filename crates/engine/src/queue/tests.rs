@@ -2,11 +2,11 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Keys of 256 events: what happens in the upper two bits, where in the lower six.
+/// Keys of 256 events: the kind in the upper two bits, the place in the lower six.
 const KEYS: usize = 256;
 const PLACES: EventKey = 63;
 
-/// Pushes and windows in any order give what a sorted list gives.
+/// Checks that pushes and windows in any order give the same as a sorted list.
 fn check(horizon: Time, delays: &[(Time, EventKey)], window: Time) {
     let mut queue = EventQueue::new(horizon, KEYS, PLACES);
     let mut reference = Vec::new();
@@ -28,7 +28,7 @@ fn check(horizon: Time, delays: &[(Time, EventKey)], window: Time) {
         }
         let next = queue.next_time();
         assert!(next >= limit);
-        // Something arrives at the window's end, before what is pending.
+        // An event arrives at the window's end, before the pending ones.
         if let Some(&(delay, key)) = later.next() {
             queue.push(limit + delay % window, key);
             reference.push((limit + delay % window, key));

@@ -14,8 +14,8 @@ use crate::state::ends::ring_order::Search;
 use weir_model::{NEVER, PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// True if queue pairs wait for nothing but credits, so that one that could not send is looked
-    /// at again when credits come, and not before.
+    /// True if queue pairs wait for nothing but credits.
+    /// Then one that could not send is looked at again when credits come, and not before.
     pub(crate) fn waits_for_credits_alone(&self) -> bool {
         let timed = K::CC && (self.fixed.can.paces || self.fixed.discipline.is_some());
         let managed = K::RICH && self.fixed.flows.managed;

@@ -73,7 +73,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// The first thing that is due at a task happens. (There is one event for each.)
-    // Out of the way of the loop over events, which patterns share.
+    // Kept out of the loop over events, which patterns share.
     #[inline(never)]
     pub(crate) fn task_event(&mut self, place: u32, now: Time) {
         let host = &mut self.hosts.hosts[place as usize];
@@ -191,9 +191,10 @@ impl<K: Compiled> FabricDomain<K> {
         self.submit(message, now);
     }
 
-    /// A packet of a task's message has arrived, as its destination says, under a scheme that may
-    /// drop packets. There the NIC may need the message again until all of it is acknowledged: that
-    /// is when it leaves.
+    /// A packet of a task's message has arrived, as its destination reports, under a scheme that
+    /// may drop packets.
+    /// With such a scheme the NIC may need the message again until all of it is acknowledged: the
+    /// message leaves at that time.
     #[inline(never)]
     pub(crate) fn packet_acknowledged(&mut self, nic: u32, origin: &Origin, now: Time) {
         let (own, destination) = (self.ends.nics[nic as usize].id, origin.source);
@@ -203,8 +204,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The last bit of a task's message leaves its NIC at `tail`; from then on the task may do with
-    /// its content what it likes.
+    /// The last bit of a task's message leaves its NIC at `tail`; after that the task may reuse its
+    /// content.
     #[inline(never)]
     pub(crate) fn message_leaves(
         &mut self,
@@ -216,7 +217,7 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
             return;
         };
-        // Nobody waits for control messages to leave.
+        // No task waits for control messages to leave.
         if !envelope.kind.has_content() {
             return;
         }

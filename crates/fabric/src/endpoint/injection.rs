@@ -8,15 +8,15 @@ use weir_model::{EndpointId, LinkKind, NEVER, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};
 
-/// True if the next packet may take a virtual channel, of `vcs` and after the one used `last`:
-/// where virtual networks are taken in turn, one of the network whose turn it is.
+/// True if the next packet may take a virtual channel, of `vcs` and after the one used `last`.
+/// If virtual networks are taken in turn, the channel must be of the network whose turn it is.
 pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
     let networks = u32::from(choice.networks);
     let each = vcs / networks;
     choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
 }
 
-/// True if a virtual channel, of `vcs`, is of a packet's own network: where that follows from its
+/// True if a virtual channel, of `vcs`, is of a packet's own network, if that follows from its
 /// turn.
 pub(super) fn is_own(choice: NicChoice, vc: u32, vcs: u32, turn: u32) -> bool {
     let networks = u32::from(choice.networks);
@@ -31,13 +31,13 @@ impl<K: Compiled> FabricDomain<K> {
             .is_some_and(|choice| choice.by == NicRule::Numbered)
     }
 
-    /// True if packets of a NIC join different queues of its link, by what they are.
+    /// True if packets of a NIC join different queues of its link, depending on the packet.
     #[inline(always)]
     pub(super) fn queues_differ(&self) -> bool {
         self.divided() || self.turns_are_numbered()
     }
 
-    /// The turn of the next packet of a message; 0 where turns are not numbered.
+    /// The turn of the next packet of a message; 0 if turns are not numbered.
     #[inline(always)]
     pub(super) fn turn_of_next(&self, message: &Message) -> u32 {
         match self.turns_are_numbered() {
@@ -92,8 +92,8 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// A queue with credits for a packet in the virtual network that the routing has the NIC
     /// choose, or the time to look again.
-    /// Of the virtual channels that the packet may take, the one with the fewest credits in use is
-    /// chosen; ties go to the first in turn.
+    /// The packet takes the permitted virtual channel with the fewest credits in use; ties go to
+    /// the first in turn.
     #[inline(never)]
     fn chosen_injection(
         &mut self,

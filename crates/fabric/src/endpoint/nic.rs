@@ -52,7 +52,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Sends the next packet of a NIC, if it may send one, and sees to it that it is looked at
+    /// Sends the next packet of a NIC, if it may send one, and makes sure that the NIC is looked at
     /// again.
     pub(crate) fn serve_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
@@ -72,7 +72,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Sends a packet into its queue at the router, and sees to it that the NIC is looked at when
+    /// Sends a packet into its queue at the router, and makes sure that the NIC is looked at when
     /// it can send another.
     pub(crate) fn launch(
         &mut self,
@@ -326,7 +326,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.timings[timing as usize].rate.time(flits)
     }
 
-    /// Tells a scheme that reserves of the message that has become the first of a queue pair, if
+    /// Tells a scheme that reserves about the message that has become the first of a queue pair, if
     /// there is one.
     #[inline(always)]
     pub(super) fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
@@ -358,8 +358,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin));
     }
 
-    /// Calls a hook at a NIC, then does what it asks for. The header that the hook sees is the one
-    /// that the pool holds.
+    /// Calls a hook at a NIC, then carries out its requests.
+    /// The header that the hook sees is the one that the pool holds.
     #[inline(always)]
     pub(crate) fn at_nic<R>(
         &mut self,

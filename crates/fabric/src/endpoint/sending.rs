@@ -1,4 +1,4 @@
-//! Messages and packets on their way into a NIC.
+//! Messages and packets for a NIC to send.
 
 use crate::state::pool::Pool;
 use weir_model::{EndpointId, Flight, NEVER, Origin, Packet, PacketIndex, Stamp, Time};
@@ -12,7 +12,7 @@ pub struct NewMessage {
     pub destination: EndpointId,
     /// Payload.
     pub bits: u64,
-    /// Which workload it belongs to.
+    /// The workload it belongs to.
     pub job: u16,
     /// Identifier by which tasks of an application know the message.
     pub stamp: Stamp,
@@ -28,7 +28,7 @@ pub fn blank(destination: EndpointId, class: u8, flags: u8, flits: u16, now: Tim
     Packet::new(flight, class, flits, now)
 }
 
-/// Why a NIC sends nothing now.
+/// Reason why a NIC sends nothing now.
 pub(crate) struct Blocked {
     /// Time to look again.
     pub again: Time,

@@ -3,10 +3,9 @@
 //!
 //! Let r be the rate of a flow, d the length of its packet and D what has been sent of its message.
 //!
-//! - `ipd`: each flow by itself, a packet every d / r; the flow that has waited longest sends among
-//!   those that may.
-//! - `svc` (shaped virtual clock): the same, and the flow with the least D / r sends among those
-//!   that may.
+//! - `ipd`: each flow by itself, a packet every d / r; the permitted flow that has waited longest
+//!   sends.
+//! - `svc` (shaped virtual clock): the same, and the permitted flow with the least D / r sends.
 //! - `ps` (periodic selection): the NIC sends a packet every d / R, R the sum of the rates of all
 //!   flows with something to send; the packet is one of the flow with the least D / r. A NIC that
 //!   is held back by its router does not catch up.
@@ -21,7 +20,7 @@ use crate::endpoint::sending::Blocked;
 use weir_congestion::FlowRate;
 use weir_model::{PacketIndex, Time};
 
-/// A flow that may send, but for its rate.
+/// A flow that may send, apart from its rate.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     /// Its queue pair.
@@ -93,7 +92,7 @@ impl<K: Compiled> FabricDomain<K> {
         list
     }
 
-    /// Which of them sends next, and when.
+    /// The candidate that sends next, and its time.
     fn choose(
         &self,
         discipline: Discipline,

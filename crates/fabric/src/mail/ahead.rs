@@ -21,8 +21,8 @@ const LISTS: usize = 2;
 /// and for which the packets at these heads are fetched.
 const PACKETS: usize = 1;
 
-/// Most cache lines of a domain's state that are fetched for each event of its last window. An
-/// event touches about ten.
+/// Most cache lines of a domain's state that are fetched for each event of its last window.
+/// An event touches about ten.
 const WORTH: u64 = 16;
 
 impl<K: Compiled> FabricDomain<K> {

@@ -52,8 +52,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Takes the packet that arrives on the only wire from a neighbour. Only the first packet on
-    /// such a wire has an event.
+    /// Takes the packet that arrives on the only wire from a neighbour.
+    /// Only the first packet on such a wire has an event.
     pub(crate) fn next_of_inbox(&mut self, neighbour: u32, input: InIndex) -> Option<PacketIndex> {
         let inbox = &mut self.mail.inboxes[neighbour as usize];
         let pool = &mut self.pool;

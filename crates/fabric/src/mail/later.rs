@@ -9,7 +9,7 @@ use weir_congestion::Control;
 use weir_model::{NO_PACKET, Origin, PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Takes note of what a hook at a NIC has asked for.
+    /// Takes note of the requests of a hook at a NIC.
     pub(crate) fn keep_for_later(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
         while let Some((time, number)) = self.actions.timers.pop() {
@@ -29,8 +29,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Does everything that is due at `now`, at whatever NIC, in the order of NICs; the events of
-    /// the others find nothing.
+    /// Does everything that is due at `now` at any NIC, in the order of NICs; later events of the
+    /// others find nothing.
     pub(crate) fn do_what_is_due(&mut self, now: Time) {
         while let Some((nic, control)) = self.mail.later.take_control(now) {
             self.queue_control(nic, &control, now);

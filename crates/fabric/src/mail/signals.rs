@@ -17,8 +17,8 @@ impl<K: Compiled> FabricDomain<K> {
         if output < self.first_nic_output {
             return self.port_timer(output, now);
         }
-        // All that are due, for whatever NIC, in the order of what they say; their other events
-        // find nothing.
+        // Signals that are due for any NIC, in the order of their content; later events of the
+        // others find nothing.
         while let Some(signal) = self.mail.signals.take(now) {
             let nic = self.nic_of(signal.to);
             self.scheme.on_signal(nic, &signal);
@@ -58,7 +58,7 @@ impl<K: Compiled> FabricDomain<K> {
                 self.take_signal(signal);
                 continue;
             }
-            // Every other domain is a neighbour where there are signals.
+            // If there are signals, every other domain is a neighbour.
             let neighbour = domain - u32::from(domain > self.id);
             let post = &mut self.outboxes[neighbour as usize];
             if self.mail.signals.hurry && post.signals.is_empty() {

@@ -18,8 +18,8 @@ use crate::state::{NO_REQUEST, RequestIndex};
 use crate::state::{OutIndex, Wire};
 use weir_model::{PacketIndex, Time};
 
-/// Packets of a queue that are looked at where jobs alone matter; the others are taken to be as
-/// those are.
+/// Packets of a queue that are examined if jobs alone matter; the others are assumed to be like
+/// them.
 const LOOKED_AT: usize = 4;
 
 /// The same of those behind the first one of a queue without virtual output queues, of which the
@@ -99,8 +99,8 @@ impl<K: Compiled> FabricDomain<K> {
         notes.keep(output);
     }
 
-    /// Examines the flits at the inputs of a router that wait for an output. `own`: their reason to
-    /// wait if there is credit.
+    /// Examines the flits at the inputs of a router that wait for an output.
+    /// `own`: their reason to wait if there is credit.
     fn look_at_inputs(&self, output: OutIndex, now: Time, own: Kind, notes: &mut Attribution) {
         let classes = usize::from(self.fixed.classes.count());
         let mut requests = std::mem::take(&mut notes.requests);
@@ -110,8 +110,8 @@ impl<K: Compiled> FabricDomain<K> {
             while at != NO_REQUEST {
                 let request = self.ports.requests.get(at);
                 if !request.also {
-                    // They are anywhere in memory: those of the last ones come while the first ones
-                    // are looked at.
+                    // Packets are anywhere in memory: the last ones are fetched while the first
+                    // ones are examined.
                     self.pool.fetch_all(request.queue.head);
                     requests.push(at);
                 }
@@ -125,7 +125,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.look_at_request(at, output, now, own, notes);
         }
         notes.requests = requests;
-        // Flits that were not looked at are divided among the longer queues.
+        // Flits that were not examined are divided among the longer queues.
         let seen: u64 = notes.queues.iter().map(|queue| queue.flits).sum();
         let longer = notes.queues.iter().filter(|queue| queue.more).count() as u64;
         let rest = u64::from(self.ports.outputs[output as usize].waiting).saturating_sub(seen);

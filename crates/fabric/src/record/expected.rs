@@ -16,7 +16,7 @@ use weir_model::LinkKind;
 use weir_network::topology::Links;
 use weir_workload::tasks::{Op, Script};
 
-/// Number of endpoints or tasks that are looked at to estimate all.
+/// Number of endpoints or tasks that are examined to estimate all.
 const SAMPLES: usize = 256;
 
 /// Outputs on which a scheme is tried.
@@ -25,8 +25,8 @@ const OUTPUTS: usize = 1 << 12;
 /// Bytes of the event queue of a domain, and of its lists at their least.
 const DOMAIN: u64 = 40_000;
 
-/// Bytes that the state of all domains takes before anything is sent, within some percent of what
-/// [`Part::memory_bytes`](crate::Part::memory_bytes) says of all of them.
+/// Bytes that the state of all domains takes before anything is sent, within some percent of the
+/// sum of [`Part::memory_bytes`](crate::Part::memory_bytes).
 pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
     let network = &blueprint.network;
     let topology = &network.topology;
@@ -79,7 +79,7 @@ fn scheme_bytes(scheme: &dyn Scheme, nics: u64, outputs: u64) -> u64 {
     (tried.memory_bytes() as f64 / part) as u64
 }
 
-/// Sources, or tasks with what they do first.
+/// Memory of sources, or of tasks with their first operations.
 fn traffic_bytes(traffic: &Traffic) -> u64 {
     match &traffic.drive {
         Drive::Pattern(_) => (traffic.senders() * size_of::<Source>() as f64) as u64,
@@ -91,7 +91,7 @@ fn traffic_bytes(traffic: &Traffic) -> u64 {
 
 /// A task with the operations of the longest of its first parts, or what its process holds instead.
 fn task_bytes(application: &Application) -> u64 {
-    /// Parts of a program that are looked at.
+    /// Parts of a program that are examined.
     const PARTS: u32 = 4;
     /// A task as a domain holds it, its place in two tables, and the times that it waits for.
     const TASK: usize = 700;
@@ -120,7 +120,7 @@ fn task_bytes(application: &Application) -> u64 {
 }
 
 impl Traffic {
-    /// Approximate number of endpoints that generate messages: of many, only a sample is looked at.
+    /// Approximate number of endpoints that generate messages: of many, only a sample is examined.
     pub fn senders(&self) -> f64 {
         let count = self.tasks.len();
         let step = count.div_ceil(SAMPLES * 16).max(1);

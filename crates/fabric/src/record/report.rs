@@ -196,8 +196,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Counts of each workload, with the packets that are still under way. All data packets of a
-    /// domain's pool are injected, and each is in one domain.
+    /// Counts of each workload, with the packets that are still under way.
+    /// All data packets of a domain's pool are injected, and each is in one domain.
     fn job_stats(&self, end: Time) -> Vec<JobStats> {
         let mut jobs = self.records.stats.jobs.clone();
         let coming = self.mail.inboxes.iter().flat_map(Inbox::packets);

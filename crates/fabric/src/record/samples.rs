@@ -11,9 +11,9 @@ use weir_engine::Schedule;
 use weir_model::{NEVER, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Ensures before the samples up to `until` are taken that they are not too many. `until` is
-    /// the end of the window, which is the same in all domains; the end of a piece depends on the
-    /// clock.
+    /// Ensures before the samples up to `until` are taken that they are not too many.
+    /// `until` is the end of the window, which is the same in all domains; the end of a piece
+    /// depends on the clock.
     #[inline]
     pub(crate) fn thin_samples(&mut self, until: Time) {
         if self.records.samples.next() == NEVER {
@@ -41,7 +41,7 @@ impl<K: Compiled> FabricDomain<K> {
             .min(self.records.attribution.next())
     }
 
-    /// Records what is due at the time of the next sample.
+    /// Records everything due at the time of the next sample.
     pub(crate) fn sample(&mut self) {
         let now = self.next_sample();
         if self.records.attribution.next() == now {

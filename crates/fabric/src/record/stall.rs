@@ -28,8 +28,7 @@ pub struct Place {
     pub router: RouterId,
     /// Its port.
     pub port: PortId,
-    /// Queue, over all traffic classes: where virtual channels are not divided, the virtual
-    /// channel.
+    /// Queue, over all traffic classes: the virtual channel, if virtual channels are not divided.
     pub queue: u16,
 }
 
@@ -40,13 +39,13 @@ pub struct Wait {
     pub at: Place,
     /// The place in which it needs room.
     pub needs: Place,
-    /// Which packet: its source, and its number there.
+    /// The packet: its source, and its number there.
     pub packet: (u32, u32),
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Every blocked place of this domain with what its packets wait for. A place from which some
-    /// packet can go, or waits for time only, is not listed.
+    /// Every blocked place of this domain, with the places that its packets wait for.
+    /// A place is not listed if some packet can leave it, or waits for time only.
     pub fn waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
         for router in self.ports.routers.iter() {
@@ -59,8 +58,8 @@ impl<K: Compiled> FabricDomain<K> {
         waits
     }
 
-    /// The buffer that a packet needs behind an output, if it has no credit for it and none is on
-    /// its way.
+    /// The buffer that a packet needs behind an output, if it has no credit for it and none is
+    /// returning.
     fn lacks_credit(
         &self,
         router: RouterId,
@@ -129,7 +128,7 @@ impl<K: Compiled> FabricDomain<K> {
             let mut at = first;
             while at != NO_REQUEST {
                 let request = *self.ports.requests.get(at);
-                // A packet that may go several ways has a request for each: it is stuck if all of
+                // A packet with alternative routes has a request for each: it is stuck if all of
                 // these are.
                 let queue = self.buffer_queue(router, port, request.in_queue);
                 let place = Place {
@@ -246,8 +245,8 @@ pub fn find_deadlock(waits: &[Wait]) -> Option<Deadlock> {
             stuck.remove(&place);
         }
     }
-    // From the first stuck place (so that the report is the same on every run) along what each
-    // waits for.
+    // From the first stuck place (so that the report is the same on every run), follow the wait-for
+    // relations.
     let mut at = *stuck.keys().min()?;
     let mut way: Vec<Wait> = Vec::new();
     loop {

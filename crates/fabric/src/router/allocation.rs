@@ -31,8 +31,8 @@ impl<K: Compiled> FabricDomain<K> {
         output.unwrap_or(0).max(input)
     }
 
-    /// A packet crosses from this queue; its tail is across at `leave`. Its channels are allocated
-    /// anew from then on.
+    /// Notes that a packet crosses from this queue; its tail is across at `leave`.
+    /// Its channels are allocated anew after that.
     #[inline(never)]
     pub(crate) fn allocate_from(
         &mut self,

@@ -17,8 +17,9 @@ use weir_model::{Classes, PacketIndex, Time};
 use weir_network::routing::Hop;
 
 impl<K: Compiled> FabricDomain<K> {
-    /// A routed packet asks for its output, and where it cannot go there for another. Behind
-    /// others, which have not gone by that output either, it tries the rest of its ways once.
+    /// A routed packet asks for its output, and for another if it cannot go there.
+    /// Behind others, which could not leave by that output either, it tries the rest of its routes
+    /// once.
     pub(crate) fn ask_for_any(
         &mut self,
         index: PacketIndex,
@@ -59,8 +60,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ways = ways;
     }
 
-    /// The ways of a packet but for the first, which leads to the output `first`. They are to be
-    /// put back.
+    /// The routes of a packet except the first, which leads to the output `first`.
+    /// The buffer is to be put back.
     fn ways_of(
         &mut self,
         index: PacketIndex,
@@ -76,7 +77,7 @@ impl<K: Compiled> FabricDomain<K> {
         ways
     }
 
-    /// The way by which a packet is to go to an output.
+    /// The hop by which a packet is to go to an output.
     fn hop_of(&self, index: PacketIndex, input: InIndex, output: OutIndex) -> Hop {
         let router = &self.ports.routers[self.ports.inputs[input as usize].router as usize];
         let out = &self.ports.outputs[output as usize];
@@ -91,14 +92,14 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Writes into a packet that it goes this way, and returns the output.
+    /// Writes this hop into a packet, and returns the output.
     fn turn_packet(&mut self, index: PacketIndex, input: InIndex, hop: Hop) -> OutIndex {
         let (output, queue) = self.way(hop, self.ports.inputs[input as usize].router, index);
         self.pool.get_mut(index).queue = queue;
         output
     }
 
-    /// Writes into the first packet of a request that it goes the way which the request is for.
+    /// Writes the hop of a request into the request's first packet.
     pub(crate) fn turn_to(&mut self, at: RequestIndex) {
         let Request {
             queue, out_queue, ..
@@ -106,8 +107,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.pool.get_mut(queue.head).queue = out_queue;
     }
 
-    /// Makes the first packet of `main` wait for the route of that request and for all of `ways`. A
-    /// route that is available now is served in a separate event.
+    /// Makes the first packet of `main` wait for the route of that request and for all of `ways`.
+    /// A route that is available now is served in a separate event.
     fn wait_for_all(&mut self, main: RequestIndex, ways: &[Hop], now: Time) {
         let Request {
             queue,
@@ -181,7 +182,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet has come to the head of a queue: it waits for all of its ways.
+    /// Makes a packet that has come to the head of a queue wait for all of its routes.
     pub(crate) fn look_anew(&mut self, main: RequestIndex, now: Time) {
         self.forget_others(main, now);
         let Request {
@@ -197,7 +198,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.ways = ways;
     }
 
-    /// Takes the requests for the other ways of a packet out.
+    /// Removes the requests for the alternative routes of a packet.
     pub(crate) fn forget_others(&mut self, main: RequestIndex, now: Time) {
         while let Some(other) = self.ports.requests.part(main) {
             let output = self.ports.requests.get(other).output;
@@ -206,8 +207,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet that waited at an output has gone by another: whether others still lack credits has
-    /// to be found out.
+    /// Finds out whether others still lack credits at an output, after a packet that waited there
+    /// has left by another.
     fn find_out_anew(&mut self, output: OutIndex, now: Time) {
         let classes = usize::from(self.fixed.classes.count());
         let waiting = any_waits(&self.ports.rings.outputs, output, classes);
@@ -222,9 +223,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Panics if a packet waits at `now`, when all that was to happen has, though it could go one
-    /// of its ways: something that became free has not woken it. Builds for tests look after every
-    /// window.
+    /// Panics if a packet waits at `now`, after all events, though it could take one of its routes:
+    /// a resource that became free has not woken it. Builds for tests check after every window.
     pub(crate) fn assert_all_wait(&mut self, now: Time) {
         for ring in 0..self.ports.rings.outputs.len() {
             let first = self.ports.rings.outputs[ring].next;
@@ -251,7 +251,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet that was routed to the output `first` crosses to `output`, as it says itself.
+    /// A packet that was routed to the output `first` crosses to `output`, as its route state says.
     fn go_by(
         &mut self,
         index: PacketIndex,

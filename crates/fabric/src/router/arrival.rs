@@ -130,8 +130,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The output that a way leads to from a router of this domain, and the packet's queue there. A
-    /// way that is not there ends the run here, where it can be named.
+    /// The output that a hop leads to from a router of this domain, and the packet's queue there.
+    /// A hop that does not exist ends the run here, with its name.
     #[inline(always)]
     pub(crate) fn way(&self, hop: Hop, router: u32, index: PacketIndex) -> (OutIndex, u16) {
         let router = &self.ports.routers[router as usize];

@@ -28,8 +28,9 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Takes note whether a packet that is routed to an output enters a ring there. `from`: its
-    /// input and its queue there. It goes on along its ring in the same queue only.
+    /// Takes note whether a packet that is routed to an output enters a ring there.
+    /// `from`: its input and its queue there. A packet that continues along its ring stays in the
+    /// same queue.
     #[inline(never)]
     pub(crate) fn note_entry(
         &mut self,

@@ -30,8 +30,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ports.channels[home].credit.has(flits, now)
     }
 
-    /// Takes up the credits of a channel that have come back by now where a scheme may mark what
-    /// leaves, since it is told what is left.
+    /// Collects the credits of a channel that have come back by now, if a scheme may mark leaving
+    /// packets: it is told the credits left.
     #[inline(always)]
     pub(crate) fn count_credits(&mut self, output: OutIndex, channel: usize, now: Time) {
         if K::CC && self.ports.outputs[output as usize].level() >= self.fixed.mark_from {
@@ -58,7 +58,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The same of what the queues of a port with many have lent each other.
+    /// The same for the credits that the queues of a port with many queues have in use together.
     #[inline(never)]
     fn take_lent(&mut self, output: OutIndex, queue: u16, flits: u16, time: Time) {
         let out = &self.ports.outputs[output as usize];
@@ -92,8 +92,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Gives the credit of a packet back, to be used from `time` on: of one that is at its
-    /// endpoint, or was dropped after it had taken it.
+    /// Gives the credit of a packet back, to be used from `time` on.
+    /// The packet is at its endpoint, or was dropped after it had taken the credit.
     #[inline(never)]
     pub(crate) fn leave_place(&mut self, index: PacketIndex, output: OutIndex, time: Time) {
         let packet = self.pool.get(index);

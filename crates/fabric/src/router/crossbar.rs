@@ -11,7 +11,7 @@ use crate::state::{InIndex, OutIndex, Request, any_waits};
 use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{Classes, NEVER, PacketIndex, Time};
 
-/// True if a packet may cross now, and if not, what it waits for.
+/// True if a packet may cross now; otherwise the resource it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crossing {
     Go,
@@ -21,7 +21,7 @@ pub(crate) enum Crossing {
     Output,
     /// For space in the output queue.
     Space,
-    /// For credits (where they are needed to cross).
+    /// For credits (if they are needed to cross).
     Credit,
     /// For the allocation of a virtual channel, until that time.
     Allocation(Time),
@@ -274,8 +274,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Request of a ring that is served next, by the router's arbitration. Requests that may not
-    /// cross are left waiting for what they lack.
+    /// Request of a ring that is served next, by the router's arbitration.
+    /// Requests that may not cross are left waiting for what they lack.
     #[inline(always)]
     fn pick(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
         // A class without requests needs no call.
@@ -420,8 +420,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if credit_to_cross {
             self.ports.outputs[output as usize].unstall(now);
-            // Others may wait here for credits of another channel. Credits wake a stalled output
-            // only, and this one has just moved: it has to find out anew what is missing.
+            // Others may wait here for credits of another channel. Credits wake only a stalled
+            // output, and this one has just moved: it must find out anew which credits are missing.
             if any_waits(
                 &self.ports.rings.outputs,
                 output,

@@ -32,7 +32,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// True if the router keeps a packet that has just been routed: a reservation that ends here,
-    /// or a packet that is lost on purpose. Not asked where [`Self::may_be_taken`] says no.
+    /// or a packet that is lost on purpose. Not asked if [`Self::may_be_taken`] says no.
     #[inline(never)]
     pub(crate) fn taken_here(
         &mut self,
@@ -105,8 +105,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says,
-    /// those first that came first; sees to it that the others are looked at in time.
+    /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says.
+    /// The first to come is dropped first; the others are looked at again in time.
     #[inline(always)]
     pub(crate) fn shed(&mut self, output: OutIndex, now: Time) {
         // Mostly there are none.
@@ -116,7 +116,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The same where such packets wait: `ring` is theirs.
+    /// The same if such packets wait: `ring` is theirs.
     #[inline(never)]
     fn shed_waiting(&mut self, output: OutIndex, ring: usize, now: Time) {
         while self.ports.rings.outputs[ring].next != NO_REQUEST {
@@ -147,7 +147,7 @@ impl<K: Compiled> FabricDomain<K> {
             let packet = self.pool.get(request.queue.head);
             let waited = packet.waited_until(now);
             if request.also {
-                // It is dropped where it is to go first, or nowhere.
+                // It is dropped at its first output, or nowhere.
             } else if waited >= allowed {
                 let rank = (packet.head, request.input, request.in_queue);
                 if found.is_none_or(|(other, _)| rank < other) {
@@ -164,7 +164,7 @@ impl<K: Compiled> FabricDomain<K> {
         found.map(|(_, request)| request).ok_or(deadline)
     }
 
-    /// A packet that has to wait is looked at again when its patience is over.
+    /// Makes sure that a packet that has to wait is looked at again when its patience is over.
     #[inline]
     pub(crate) fn watch_patience(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         if self.pool.get(index).class != Classes::LOSSY || !self.may_shed(output) {
@@ -217,8 +217,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Drops packets of the lossy class at the heads of output queues, as the scheme says; returns
-    /// when to look again.
+    /// Drops packets of the lossy class at the heads of output queues, as the scheme says. Returns
+    /// the time to look again.
     pub(crate) fn shed_queued(&mut self, output: OutIndex, now: Time) -> Time {
         let (mut from, mut again) = (0, NEVER);
         if !self.may_shed(output) {
@@ -259,7 +259,7 @@ impl<K: Compiled> FabricDomain<K> {
         again
     }
 
-    /// Drops a packet that is out of its queue; the scheme says what is to become of it.
+    /// Drops a packet that is out of its queue; the scheme decides what follows.
     fn discard(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let origin = *self.pool.origin(index);
         let view = PacketView::of(self.pool.get(index), &origin);

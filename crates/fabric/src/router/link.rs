@@ -20,9 +20,9 @@ struct Choice {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is
-    /// in its way it takes the link at once, which saves an event: whatever crosses later is ready
-    /// later.
+    /// Notes that a packet has crossed; its head is at the output queue's end at `packet.head`.
+    /// If nothing is in its way it takes the link at once, which saves an event: packets that cross
+    /// later are ready later.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
@@ -114,7 +114,7 @@ impl<K: Compiled> FabricDomain<K> {
         } else {
             // The next packet has been queued, and is in no near cache any more. Fetch its end,
             // which is copied to another domain or delivered, and the packet after it, which is
-            // looked at when it has left.
+            // served when it has left.
             self.pool.fetch_origin(next);
             self.pool.fetch(self.pool.after(next));
         }
@@ -318,8 +318,9 @@ impl<K: Compiled> FabricDomain<K> {
         tail < self.progress.until && (alone || self.ends.nics[nic as usize].wire.is_empty())
     }
 
-    /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by
-    /// and no sooner than it got here.
+    /// Puts a packet on a link.
+    /// Its head leaves at `depart`; its tail leaves when all of it has been sent, and no sooner
+    /// than it got here.
     pub(crate) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
         let out = &mut self.ports.outputs[output as usize];
         let packet = self.pool.get_mut(index);

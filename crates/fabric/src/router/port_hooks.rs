@@ -1,5 +1,5 @@
-//! A scheme at the ports of routers: what it sees, what it marks and stamps, and what is done that
-//! it asks for.
+//! A scheme at the ports of routers: its view, its marks and stamps, and the execution of its
+//! requests.
 
 use crate::domain::FabricDomain;
 use crate::endpoint::sending::blank;
@@ -34,7 +34,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Calls a hook at a port about a packet that is still there ([`NO_PACKET`]: about none), then
-    /// does what it asks for.
+    /// carries out its requests.
     #[inline]
     pub(crate) fn at_port<R>(
         &mut self,
@@ -48,7 +48,7 @@ impl<K: Compiled> FabricDomain<K> {
         result
     }
 
-    /// Calls a hook at a port; what it asks for is to be done by [`Self::carry_out_at_port`].
+    /// Calls a hook at a port; its requests are to be carried out by [`Self::carry_out_at_port`].
     #[inline]
     pub(crate) fn ask_at_port<R>(
         &mut self,
@@ -66,7 +66,7 @@ impl<K: Compiled> FabricDomain<K> {
         hook(self.scheme.as_mut(), &mut context)
     }
 
-    /// Does what a hook at a port has asked for.
+    /// Carries out the requests of a hook at a port.
     #[inline]
     pub(crate) fn carry_out_at_port(&mut self, output: OutIndex, now: Time) {
         if self.actions.any {
@@ -132,7 +132,7 @@ impl<K: Compiled> FabricDomain<K> {
         let port = self.port(output);
         let out = &self.ports.outputs[output as usize];
         let channel = self.used_channel(out.channel_base, packet.queue);
-        // All credits of a queue that was never used are there.
+        // A queue that was never used has all its credits.
         let room = channel.is_none_or(|channel| {
             let credit = &self.ports.channels[self.home(channel)].credit;
             credit.available >= u32::from(self.fixed.max_packet)
@@ -151,7 +151,7 @@ impl<K: Compiled> FabricDomain<K> {
         });
     }
 
-    /// Does what a hook has asked for.
+    /// Carries out the requests of a hook.
     #[inline(never)]
     pub(crate) fn carry_out(&mut self, speaker: Speaker, now: Time) {
         self.actions.any = false;

@@ -36,7 +36,7 @@ pub struct RouterView<'a, K: Compiled> {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// The routing, the route state of a packet at an input, and what routing sees there.
+    /// The routing, the route state of a packet at an input, and the view for the routing there.
     #[inline(always)]
     pub(crate) fn view(
         &mut self,
@@ -70,8 +70,8 @@ impl<K: Compiled> FabricDomain<K> {
 }
 
 impl<K: Compiled> RouterView<'_, K> {
-    /// The lowest class that goes before the packet: it waits for its own class and those above.
-    /// All are counted where nothing is dropped, and where the router's parameters say so.
+    /// The lowest class with priority over the packet: it waits for its own class and the ones
+    /// above. All classes count if nothing is dropped, or if the router's parameters say so.
     fn lowest(&self, timing: &Timing) -> u8 {
         let all =
             !K::CC || !self.fixed.can.drops || self.models[usize::from(timing.model)].all_classes;
@@ -143,7 +143,7 @@ impl<K: Compiled> Here for RouterView<'_, K> {
         let under_way = under_way.saturating_add(u64::from(out.last_sent));
         let below = if lowest == 0 { 0 } else { out.lossy };
         let here = u64::from(out.waiting + out.queued - below);
-        // More than can be said is more than anything else.
+        // A sum that does not fit the type is larger than any other.
         u32::try_from(here + used.saturating_sub(under_way)).unwrap_or(u32::MAX)
     }
 

@@ -21,8 +21,8 @@ pub struct Blueprint {
     pub recording: Recording,
     /// Windows and end of the run.
     pub schedule: Schedule,
-    /// True if what the scheme says out of band may take effect before the end of the window in
-    /// which it is said.
+    /// True if an out-of-band signal may take effect before the end of the window in which it is
+    /// sent.
     pub hurry: bool,
     /// The endpoints whose allowed rates are recorded.
     pub rated: Arc<[Rated]>,
@@ -32,6 +32,7 @@ pub struct Blueprint {
     pub seed: u64,
     /// The packets to follow.
     pub watched: Watched,
-    /// True if the run ends when all tasks of applications are done, whatever else goes on.
+    /// True if the run ends when all tasks of applications are done, even if other traffic
+    /// continues.
     pub until_done: bool,
 }

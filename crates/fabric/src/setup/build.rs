@@ -185,7 +185,7 @@ impl<K: Compiled> FabricDomain<K> {
             traffic: blueprint.traffic.clone(),
             watched: blueprint.watched.clone(),
             kind: PhantomData,
-            // Until it is known how many components there are.
+            // Until the number of components is known.
             queue: EventQueue::new(network.horizon(id), 0, 0),
             pool: Pool::new(scheme.header_words()),
             ports: Ports::default(),

@@ -60,7 +60,7 @@ pub enum Arbitration {
     FirstCome,
 }
 
-/// Which of its messages a NIC sends a packet of next.
+/// Order in which a NIC sends packets of its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NicOrder {
@@ -68,15 +68,15 @@ pub enum NicOrder {
     /// queue pair in the order in which they were posted.
     #[default]
     Fair,
-    /// Messages one after the other, in the order in which they were posted, whatever their
-    /// destination, as in CODES. One that may not be sent yet keeps all others waiting.
+    /// Messages one after the other, in the order in which they were posted, regardless of
+    /// destination, as in CODES. A message that may not be sent yet blocks all others.
     Fifo,
     /// Each message in turn, a packet at a time, also of those to one destination.
     Message,
 }
 
-/// By which flows are sent whose rates the congestion control sets. r is the rate of a flow, d the
-/// length of its packet, D what has been sent of its message (Birk and Zdornov, section 6.2).
+/// Injection discipline for flows whose rates the congestion control sets. r is the rate of a flow,
+/// d the length of its packet, D the amount sent of its message (Birk and Zdornov, section 6.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Discipline {
@@ -86,15 +86,15 @@ pub enum Discipline {
     /// Shaped virtual clock: the same, and of the flows that may send the one with the least D / r.
     Svc,
     /// Periodic selection: a packet every d / R, where R is the sum of the rates of the NIC's
-    /// flows, and that of the flow with the least D / r.
+    /// flows; the packet is one of the flow with the least D / r.
     Ps,
 }
 
-/// Which ways control packets take.
+/// Routes of control packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ControlRoutes {
-    /// Minimal ones, whatever waits there.
+    /// Minimal routes, regardless of queues there.
     #[default]
     Minimal,
     /// Such as the routing algorithm chooses for data, in their own traffic classes.

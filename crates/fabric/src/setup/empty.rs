@@ -6,11 +6,12 @@ use weir_model::{
 use weir_network::routing::{Here, Hop, Load, Queue, Routing};
 use weir_network::topology::{Link, Peer, Topology};
 
-/// Ends of the network that are looked at for the longest way.
+/// Ends of the network that are examined for the longest path.
 const ENDS: u32 = 64;
 
-/// Zero-load time of a packet without length from a router to an endpoint, ps. Its route is that of
-/// a packet that has come in by the port; `crossing` is the latency of a router.
+/// Zero-load time of a packet without length from a router to an endpoint, ps.
+/// Its route is that of a packet that has come in by the port; `crossing` is the latency of a
+/// router.
 pub(crate) fn way(
     topology: &dyn Topology,
     routing: &dyn Routing,
@@ -26,9 +27,9 @@ pub(crate) fn way(
     time
 }
 
-/// Calls `each` with every router on a packet's route and the link that it takes there. The packet
-/// has come into a router by a port, and goes to an endpoint with these flags; `rng` draws where
-/// its routing does, else the first choice is taken.
+/// Calls `each` with every router on a packet's route and the link that it takes there.
+/// The packet has come into a router by a port, and goes to an endpoint with these flags. `rng`
+/// draws if its routing does; otherwise the first choice is taken.
 fn walk(
     topology: &dyn Topology,
     routing: &dyn Routing,
@@ -61,7 +62,7 @@ fn walk(
     }
 }
 
-/// Sources whose round trips are looked at.
+/// Sources whose round trips are examined.
 const SOURCES: u32 = 4;
 /// Routes drawn for each pair. (These walks take a millisecond in every run.)
 const DRAWS: u32 = 4;
@@ -72,11 +73,11 @@ pub struct IdleTrips {
     /// The longest one of a longest packet, ps.
     pub longest: Time,
     /// The largest ratio of a longest packet's trip to a shortest packet's trip between the same
-    /// two endpoints, whatever routes their routing draws; at least 1.
+    /// two endpoints, over all routes that the routing draws; at least 1.
     pub spread: f64,
 }
 
-/// Lengths and times of what makes a round trip.
+/// Lengths and times of the parts of a round trip.
 pub struct Trips<'a> {
     /// The network.
     pub topology: &'a dyn Topology,
@@ -143,7 +144,7 @@ impl Trips<'_> {
         let from = self.topology.attachment(source);
         let first = self.topology.link(from.0, from.1);
         let mut time = first.latency;
-        // Behind each link on which a packet is whole before it goes on, else behind the slowest.
+        // Behind each link on which a packet is whole before it continues, else behind the slowest.
         let mut length = (self.time)(flits, first.bandwidth);
         let work = |router, link: &Link| {
             let (crossing, stores) = (self.router)(router);
@@ -181,14 +182,14 @@ pub fn round_trip(
 ) -> Time {
     let (router, port) = topology.attachment(0);
     let first = topology.link(router, port).latency;
-    // The last one is looked at in any case.
+    // The last one is included in any case.
     let ends = spread_over(topology.endpoints() - 1, ENDS);
     let ways = ends.map(|end| way(topology, routing, crossing, (router, port), end));
     let longest = ways.max().unwrap_or(0);
     first.saturating_add(longest).saturating_mul(2)
 }
 
-/// A router at which nothing waits; of several shortest ways the first is taken.
+/// A router with empty queues; among several shortest routes the first is taken.
 struct EmptyNetwork<'a> {
     router: RouterId,
     in_port: PortId,

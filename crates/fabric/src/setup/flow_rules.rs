@@ -11,15 +11,16 @@ pub struct FlowRules {
     pub announced: bool,
     /// Shorter messages are none, bits.
     pub from_bits: u64,
-    /// Flows that an input keeps a port for, where the routing keeps circuits.
+    /// Flows that an input keeps a port for, if the routing keeps circuits.
     pub cache: Option<u32>,
-    /// True if the fabric keeps the way of the packet that sets a flow up, for a routing that might
-    /// lead the others another way.
+    /// True if the fabric keeps the hop of the packet that sets a flow up, for a routing that might
+    /// route the others differently.
     pub held: bool,
 }
 
-/// The control packets that manage flows: in the class of control packets, but for the last, which
-/// goes behind data. Without a scheme that hears of flows there are no probes.
+/// The control packets that manage flows.
+/// They are in the class of control packets, except the last, which follows data. If the scheme
+/// does not hear of flows there are no probes.
 pub fn flow_kinds(rules: &FlowRules, classes: Classes) -> Vec<ControlKind> {
     let kind = |name, class| ControlKind {
         name,

@@ -26,11 +26,11 @@ pub struct Parameters {
     pub max_packet: u16,
     /// Virtual channels per class on injection links.
     pub injection_vcs: u8,
-    /// Which message of a NIC goes first.
+    /// Order of a NIC's messages.
     pub order: NicOrder,
     /// True if data packets are acknowledged.
     pub acknowledge: bool,
-    /// Which ways control packets take.
+    /// Routes of control packets.
     pub control_routes: ControlRoutes,
 }
 
@@ -127,8 +127,8 @@ impl RouterParameters {
         self.vc_allocation > 0 || self.route_computation > 0
     }
 
-    /// Flits of one output queue; None: the input queues feed the link. For an unlimited queue, one
-    /// more than any holds ([`Network::most_queued`]).
+    /// Flits of one output queue; None: the input queues feed the link.
+    /// For an unlimited queue, one more than any holds ([`Network::most_queued`]).
     pub fn output_flits(&self, parameters: &Parameters) -> Option<u32> {
         match self.output_queue {
             OutputQueue::None => None,
@@ -144,19 +144,19 @@ impl RouterParameters {
 /// The most flits that the output queues of a port hold together.
 pub const MOST_QUEUED: u32 = 1 << 30;
 
-/// The most flits that the input buffers of a router hold together. The limit lets the flits on
-/// their way out by one port, in input buffers and output queues, be counted in 32 bits. The rest
-/// of the 32 bits is for packets that the router sends itself: of one flit each, so that memory
-/// ends before 2²⁸ of them wait.
+/// The most flits that the input buffers of a router hold together.
+/// The limit lets the flits on their way out by one port, in input buffers and output queues, be
+/// counted in 32 bits. The rest of the 32 bits is for packets that the router sends itself: of one
+/// flit each, so that memory ends before 2²⁸ of them wait.
 pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
 
 /// Everything about the network that does not change during a run; shared by all domains of a rank.
 pub struct Network {
     /// The graph.
     pub topology: Arc<dyn Topology>,
-    /// The way through it.
+    /// Its routing.
     pub routing: Box<dyn Routing>,
-    /// Which queue of the next input buffer a packet joins.
+    /// Rule for the queue of the next input buffer that a packet joins.
     pub queueing: Box<dyn Queueing>,
     /// The parameters that are the same everywhere.
     pub parameters: Parameters,
@@ -166,14 +166,14 @@ pub struct Network {
     pub classes: Classes,
     /// Facts that schemes may know.
     pub about: About,
-    /// True if the scheme talks out of band, to any endpoint of the network.
+    /// True if the scheme sends out-of-band signals, to any endpoint of the network.
     pub signals: bool,
-    /// Kinds of control packets besides acknowledgements: first the scheme's, then those that
+    /// Kinds of control packets besides acknowledgements: first the scheme's, then the kinds that
     /// manage flows.
     pub kinds: Vec<ControlKind>,
     /// Rules by which flows are managed.
     pub flows: FlowRules,
-    /// By which flows are sent at the rates that the scheme sets; None if it sets none.
+    /// Injection discipline for flows with rates that the scheme sets; None if it sets none.
     pub discipline: Option<Discipline>,
 }
 
@@ -192,8 +192,8 @@ impl Network {
         kinds.any(|kind| self.queueing.queues(kind, self.vcs(kind)) > 1)
     }
 
-    /// The queue within its traffic class that a packet joins behind an output, where virtual
-    /// channels are divided.
+    /// The queue within its traffic class that a packet joins behind an output, if virtual channels
+    /// are divided.
     #[inline(never)]
     pub(crate) fn divided_queue(
         &self,
@@ -258,7 +258,7 @@ impl Network {
         &self.routers[self.topology.router_kind(router).index()]
     }
 
-    /// Routers of the first kind, which stand for all where a run is only estimated.
+    /// Routers of the first kind, which stand for all if a run is only estimated.
     pub fn typical(&self) -> &RouterParameters {
         &self.routers[0]
     }
@@ -283,9 +283,10 @@ impl Network {
     }
 
     /// True if a packet that will find its link free need not take a place in the output queue,
-    /// which saves an event: only where such packets cannot fill it. They follow each other no
-    /// faster than on the link, so those in the router's pipeline are what the link carries in that
-    /// time and one packet more; another one must fit beside them.
+    /// which saves an event.
+    /// This holds only if such packets cannot fill the queue. They follow each other no faster than
+    /// on the link. So the packets in the router's pipeline are what the link carries in that time
+    /// and one packet more; another one must fit beside them.
     pub fn passes_queue(&self, router: &RouterParameters, link: &Link) -> bool {
         let Some(queue) = router.output_flits(&self.parameters) else {
             return false;
@@ -354,8 +355,9 @@ impl Network {
         MOST_QUEUED / self.most_channels()
     }
 
-    /// Domains that `domain` exchanges mail with, ascending. These are the domains that share a
-    /// link with it, or all others if any endpoint may be signalled out of band.
+    /// Domains that `domain` exchanges mail with, ascending.
+    /// These are the domains that share a link with it, or all others if any endpoint may be
+    /// signalled out of band.
     pub fn neighbours(&self, domain: DomainId) -> Vec<DomainId> {
         if self.signals {
             let all = 0..self.topology.domains();
@@ -398,7 +400,7 @@ impl Network {
     /// routers, ps. No packet is shorter than `shortest` flits.
     ///
     /// If input queues feed the links, a head is on the link one router latency after it was let
-    /// across. The credit of its place in the input buffer is there no sooner than all of it has
+    /// across. The credit of its place in the input buffer comes back no sooner than all of it has
     /// left for a link. An output queue gives no notice.
     pub fn settled_before(&self, shortest: u64) -> Time {
         let least = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).min();

@@ -1,6 +1,6 @@
-//! Features that most networks do without. The fabric is compiled three times: for plain runs,
-//! which contain none of them; for congestion control on networks that have none of the others; and
-//! for all other runs.
+//! Features that most networks do without.
+//! The fabric is compiled three times: for plain runs, which contain none of them; for congestion
+//! control on networks that have none of the others; and for all other runs.
 
 use std::fmt::Debug;
 

@@ -31,9 +31,9 @@ pub struct Recording {
     pub iterations: bool,
     /// Keep how long tasks took for their iterations.
     pub iteration_times: bool,
-    /// Keep the ways of flows.
+    /// Keep the paths of flows.
     pub flows: bool,
-    /// Keep what happens to the tasks of applications, and because of what.
+    /// Keep the events of the tasks of applications, with their causes.
     pub tasks: bool,
 }
 

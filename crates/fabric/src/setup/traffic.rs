@@ -21,9 +21,9 @@ pub struct Traffic {
     pub members: Arc<[EndpointId]>,
     /// Source of its messages.
     pub drive: Drive,
-    /// From when on, ps.
+    /// Time when it starts, ps.
     pub start: Time,
-    /// Until when, ps.
+    /// Time when it stops, ps.
     pub stop: Time,
     /// True for an application for which a run to completion does not wait.
     pub background: bool,
@@ -31,7 +31,7 @@ pub struct Traffic {
 
 /// Source of a workload's messages.
 pub enum Drive {
-    /// Messages are generated, whatever becomes of them.
+    /// Messages are generated, regardless of their delivery.
     Pattern(Open),
     /// Tasks that wait for each other.
     Motif(Application),

@@ -1,4 +1,4 @@
-//! The routers of a domain, their ports, and what joins them.
+//! The routers of a domain, their ports, and the links between them.
 
 use super::plain::Compiled;
 
@@ -44,8 +44,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ports.memory = Memory::new(words);
     }
 
-    /// Number of port indices of a router. A router that sends packets itself does so by a port
-    /// that leads nowhere, after the others.
+    /// Number of port indices of a router.
+    /// A router that sends packets itself does so by a port that leads nowhere, after the others.
     pub(crate) fn places(&self, ports: PortId) -> u32 {
         u32::from(ports) + u32::from(K::CC && self.fixed.can.answers)
     }
@@ -123,8 +123,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The wire to a port of another router, and the way back for credits. `bases` holds those of
-    /// neighbouring domains.
+    /// The wire to a port of another router, and the reverse path for credits.
+    /// `bases` holds those of neighbouring domains.
     fn wires(
         &self,
         router: RouterId,
@@ -227,7 +227,7 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let shared = next.buffer_per == BufferPer::Port;
         // An endpoint takes everything at once. If packets need a place before they cross, it has
-        // as many as any buffer, and no fewer than its link needs.
+        // the places of any buffer, and no fewer than its link needs.
         let flits = match (sink, prepaid) {
             (false, _) => network.queue_flits(ends, link),
             (true, false) => u64::from(u32::MAX / 2),

@@ -19,8 +19,9 @@ struct Far(Origin);
 pub struct Pool {
     packets: Slots<Near>,
     origins: Slots<Far>,
-    /// The next packet of whatever list a packet is in. Apart from the packets: lists go on in a
-    /// part of the cache that is small, not at packets that nothing has touched for a while.
+    /// The next packet in the list that a packet is in.
+    /// It is kept apart from the packets, so that walking a list stays in a small part of the cache
+    /// and does not touch cold packets.
     next: Slots<PacketIndex>,
     free: Vec<PacketIndex>,
     /// The scheme's own words of each packet, one after another; empty if it has none.
@@ -90,8 +91,9 @@ impl Pool {
         }
     }
 
-    /// Takes a packet in; its header is empty. Always inline: most callers have just made the
-    /// packet, and what was written in small pieces is read in large ones at a high price.
+    /// Takes a packet in; its header is empty.
+    /// Always inline: most callers have just made the packet, and reading in large pieces what was
+    /// written in small ones is slow.
     #[inline(always)]
     pub fn insert(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
         match self.free.pop() {
@@ -107,7 +109,7 @@ impl Pool {
         }
     }
 
-    /// Takes a packet in where no place is free.
+    /// Takes a packet in if no place is free.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
@@ -208,8 +210,8 @@ impl Pool {
         (&mut self.packets[at].0, &self.origins[at].0)
     }
 
-    /// Begins to fetch all of a packet into the cache, with its place in a list. Does nothing for
-    /// [`NO_PACKET`].
+    /// Begins to fetch all of a packet into the cache, with its place in a list.
+    /// Does nothing for [`NO_PACKET`].
     #[inline]
     pub fn fetch_all(&self, index: PacketIndex) {
         if index != NO_PACKET {
@@ -219,8 +221,8 @@ impl Pool {
         }
     }
 
-    /// Begins to fetch the part of a packet that every hop touches into the cache. Does nothing for
-    /// [`NO_PACKET`].
+    /// Begins to fetch the part of a packet that every hop touches into the cache.
+    /// Does nothing for [`NO_PACKET`].
     #[inline(always)]
     pub fn fetch(&self, index: PacketIndex) {
         if index != NO_PACKET {
@@ -241,7 +243,7 @@ impl Pool {
         lines(&self.packets) + lines(&self.next)
     }
 
-    /// Begins to fetch what every hop touches, of all packets.
+    /// Begins to fetch the part that every hop touches, of all packets.
     pub fn fetch_near(&self) {
         prefetch_list(&self.packets);
         prefetch_list(&self.next);

@@ -71,8 +71,8 @@ impl<K: Compiled> FabricDomain<K> {
         })
     }
 
-    /// Continues from a state that was saved by the same domain of the same experiment. Only for a
-    /// domain that has just been built.
+    /// Continues from a state that was saved by the same domain of the same experiment.
+    /// Only for a domain that has just been built.
     ///
     /// # Errors
     /// If the bytes are no such state. The domain is unusable then.

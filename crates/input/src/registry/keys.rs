@@ -20,8 +20,9 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a struct. Serde refuses unknown keys (`deny_unknown_fields`) and has the
-    /// defaults of absent ones (`default`).
+    /// The keys of a struct.
+    /// Serde refuses unknown keys (`deny_unknown_fields`) and has the defaults of absent ones
+    /// (`default`).
     pub const fn of<T>() -> Keys
     where
         T: DeserializeOwned + Serialize + JsonSchema + Clone + Send + Sync + 'static,

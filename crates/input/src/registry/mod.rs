@@ -25,7 +25,7 @@ use crate::{ConfigError, Section};
 pub struct Entry<F: 'static> {
     /// The name in the experiment file.
     pub name: &'static str,
-    /// One sentence: what it is.
+    /// One-sentence description.
     pub summary: &'static str,
     /// Its source: a paper with its section, or a model.
     pub source: &'static str,
@@ -69,7 +69,7 @@ impl<F: Copy> From<Entry<F>> for Variant<F> {
 pub struct Variant<F = ()> {
     /// The name in the experiment file.
     pub name: &'static str,
-    /// One sentence: what it is.
+    /// One-sentence description.
     pub summary: &'static str,
     /// Its source.
     pub source: &'static str,

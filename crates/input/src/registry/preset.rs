@@ -17,7 +17,7 @@ pub const PRESETS: &str = "x-presets";
 pub struct Preset<Text = &'static str> {
     /// Value of `preset` that chooses it: author and year of the paper, or another simulator.
     pub name: Text,
-    /// Whose values they are, and for what.
+    /// Source and purpose of the values.
     pub summary: Text,
     /// The values as in the inline table `{ … }` of an experiment file.
     pub values: Text,

@@ -26,7 +26,7 @@ pub const RANGE: &str = "x-range";
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Range<Text = &'static str> {
-    /// From, to, and what the numbers are of.
+    /// From, to, and the quantity of the numbers.
     Numbers {
         /// The least sensible value.
         from: f64,

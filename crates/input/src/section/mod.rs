@@ -16,7 +16,7 @@ use super::tree::{Member, Node, Value};
 use serde_json::Value as Json;
 use weir_model::Invalid;
 
-/// The keys that choose a variant, and what `weir list` calls the variants.
+/// The keys that choose a variant, and the names of the variants in `weir list`.
 pub const DISPATCH: [(&str, &str); 4] = [
     ("kind", "kinds"),
     ("algorithm", "algorithms"),
@@ -42,8 +42,8 @@ struct Typed {
 }
 
 impl Section {
-    /// A section made from text, for tests and defaults. The text is the content of the section,
-    /// without its header.
+    /// A section made from text, for tests and defaults.
+    /// The text is the content of the section, without its header.
     ///
     /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever the text has.
     pub fn from_toml(text: &str) -> Result<Section, ConfigError> {
@@ -195,7 +195,7 @@ impl Section {
 
     /// The error that a key of this section is called almost like `key`, which is missing.
     fn misspelt(&self, key: &str) -> Option<ConfigError> {
-        // Parameters of variants are keys of the section, too: only a slip of the hand is told from
+        // Parameters of variants are keys of the section, too: only a typing error is told from
         // them.
         let slip = |member: &&Member| {
             member.key.len() > 3 && strsim::damerau_levenshtein(&member.key, key) <= 2

@@ -1,4 +1,4 @@
-//! Sections that are parsed, and what is said where they do not fit.
+//! Parsing of sections, and errors if they do not fit.
 
 use super::*;
 use crate::{Duration, Rate};

@@ -1,4 +1,4 @@
-//! Quantities with units: exact on the way in, exact and short on the way out.
+//! Quantities with units: read exactly, written exactly and in short form.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -186,7 +186,7 @@ impl Decimal {
     }
 }
 
-/// The number and the unit of a text such as `1.5 us`, or what is wrong with it.
+/// The number and the unit of a text such as `1.5 us`, or the error in it.
 fn split<'a>(text: &'a str, words: &Words) -> Result<(Decimal, &'a str), String> {
     let Words { what, example, .. } = words;
     let trimmed = text.trim();
@@ -212,7 +212,7 @@ fn split<'a>(text: &'a str, words: &Words) -> Result<(Decimal, &'a str), String>
     Ok((number, unit))
 }
 
-/// `number` in the base unit: exact, or what is wrong with it.
+/// `number` in the base unit: exact, or the error in it.
 fn scale(number: &Decimal, factor: u64, text: &str, words: &Words) -> Result<u64, String> {
     let (most, most_text) = words.most;
     let too_large = || format!("{text:?} is too large; at most {most_text:?} is possible");
@@ -465,7 +465,7 @@ macro_rules! text_quantity {
             }
         }
 
-        // `config::resolve` knows these schemas by their names and writes such values in their
+        // `config::resolve` recognises these schemas by their names and writes such values in their
         // shortest form.
         impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {

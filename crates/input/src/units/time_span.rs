@@ -1,4 +1,4 @@
-//! Times that may be said in units of the network.
+//! Times that may be given in units of the network.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 use super::*;
 
 /// A length of time: in whole picoseconds (`"50 ns"`), or in times that the network has
-/// (`"4 packet times"`, `"0.5 round trips"`). A packet time is what a longest packet takes on an
-/// endpoint's link; a round trip is that of a longest packet and its acknowledgement between the
-/// two ends of the network, while it is empty.
+/// (`"4 packet times"`, `"0.5 round trips"`). A packet time is the time of a longest packet on an
+/// endpoint's link. A round trip is that of a longest packet and its acknowledgement between the
+/// two ends of the empty network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeSpan {
     /// As given.
@@ -34,8 +34,8 @@ const SPAN: Words = Words {
 };
 
 impl TimeSpan {
-    /// As a time, ps, on a network where the two units take so long; [`LATEST`] if it is longer,
-    /// which no run is.
+    /// The length of time, ps, on a network with these two units; [`LATEST`] if it is longer, which
+    /// no run is.
     pub fn time(self, packet_time: Time, round_trip: Time) -> Time {
         let of = |millionths: u64, unit: Time| {
             // 60 bits and 60.

@@ -101,7 +101,7 @@ impl Classes {
         control: 2,
     };
 
-    /// The class of data that may be dropped, where there is one.
+    /// The class of data that may be dropped, if there is one.
     pub const LOSSY: u8 = 0;
 
     /// Number of classes.

@@ -37,7 +37,7 @@ pub struct Flight {
     pub phase: u8,
     /// The algorithm's own: hops so far in this phase, or similar. 0 when the packet is injected.
     pub steps: u8,
-    /// Bits: [`Flight::CONTROL`], and the fabric's own, kept here where there is room.
+    /// Bits: [`Flight::CONTROL`], and the fabric's own, kept here because there is room.
     pub flags: u8,
     /// Routers visited so far, for the record; the fabric's own. No route visits more than 255
     /// (`simulation/limits.rs`).
@@ -45,19 +45,19 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// A control packet that goes minimally, whatever waits there.
+    /// A control packet that is routed minimally, regardless of queues.
     pub const CONTROL: u8 = 1;
     /// `--watch-packet` follows it.
     pub const WATCHED: u8 = 2;
     /// A scheme marked it (congestion was seen).
     pub const MARKED: u8 = 4;
-    /// A control packet that sets the way of its flow up: routings that keep circuits choose for
+    /// A control packet that sets the path of its flow up: routings that keep circuits choose for
     /// it.
     pub const SETUP: u8 = 8;
-    /// A control packet that goes the way of its flow behind the last packet of it, and takes its
-    /// circuits down.
+    /// A control packet that follows the path of its flow behind the flow's last packet, and tears
+    /// its circuits down.
     pub const TEARDOWN: u8 = 16;
-    /// A control packet that goes the way of its flow.
+    /// A control packet that follows the path of its flow.
     pub const PROBE: u8 = 32;
     /// It enters a ring in which a place is to stay free
     /// (`weir_network::routing::Routing::onward`).
@@ -69,13 +69,13 @@ impl Flight {
         self.flags & Flight::CONTROL != 0
     }
 
-    /// True if it sets the way of its flow up.
+    /// True if it sets the path of its flow up.
     #[inline]
     pub fn is_setup(&self) -> bool {
         self.flags & Flight::SETUP != 0
     }
 
-    /// True if it goes the way of its flow: data, and the control packets that follow it.
+    /// True if it follows the path of its flow: data, and the control packets that follow it.
     #[inline]
     pub fn goes_by_circuits(&self) -> bool {
         !self.is_control() || self.flags & (Flight::PROBE | Flight::TEARDOWN) != 0
@@ -96,11 +96,11 @@ impl Flight {
 /// Step that a control packet takes for its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowStep {
-    /// Before anything of the flow is sent: it sets the way up.
+    /// Before anything of the flow is sent: it sets the path up.
     Start,
-    /// Asks the links of the way.
+    /// Asks the links of the path.
     Probe,
-    /// Behind the last packet of the flow: takes down what was set up.
+    /// Behind the last packet of the flow: tears the path down.
     End,
 }
 
@@ -144,9 +144,10 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s. A lag never exceeds the
-    /// time of the longest packet on the slowest link, of which that is the limit: a tail waits for
-    /// its head only where the head waits, and a crossbar is no slower than its link.
+    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s.
+    /// A lag never exceeds the time of the longest packet on the slowest link, which is limited to
+    /// that. A tail waits for its head only where the head waits, and a crossbar is no slower than
+    /// its link.
     pub const LONGEST_LAG: Time = 1_000_000_000_000;
     /// The unit of [`Packet::waited`], ps.
     pub const WAIT_UNIT: Time = 256;
@@ -217,17 +218,18 @@ pub struct Origin {
     pub payload_bits: u32,
     /// The endpoint that sent it.
     pub source: EndpointId,
-    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again. With source and
-    /// destination it names one of those under way: messages to one destination leave in order, and
-    /// memory ends before 2³² of them are under way.
+    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again.
+    /// With source and destination it identifies a message under way: messages to one destination
+    /// leave in order, and memory ends before 2³² of them are under way.
     pub message: u32,
     /// The packet's number at its source, from 0; after 2³² - 1 comes 0 again. `source:sequence`
     /// names it in records.
     pub sequence: u32,
-    /// Which packet of its message it is, from 0; of schemes that send packets again only, and
-    /// those refuse longer messages (`weir_congestion::About::countable`).
+    /// The packet's number in its message, from 0.
+    /// Only for schemes that send packets again, which refuse longer messages
+    /// (`weir_congestion::About::countable`).
     pub part: u32,
-    /// Which workload it belongs to; there are at most 65,535.
+    /// The workload it belongs to; there are at most 65,535.
     pub job: u16,
     /// A [`PacketKind`], by its number.
     pub kind: u8,
@@ -311,7 +313,7 @@ impl Origin {
         self
     }
 
-    /// The same as data with so much payload.
+    /// The same as data with this payload.
     pub fn with_payload(self, bits: u32) -> Origin {
         self.with_number(u64::from(bits))
     }

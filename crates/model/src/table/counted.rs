@@ -4,7 +4,7 @@ use super::{attributes, columns};
 use crate::{EndpointId, Time};
 
 attributes! {
-    /// `/data/summary`: totals of a run, or what a domain has counted of them.
+    /// `/data/summary`: totals of a run, or the counts of a domain for them.
     pub struct Summary {
         simulated_ps: Time, "ps", "simulated time at the end of the run";
         measured_from_ps: Time, "ps", "start of the measurement window";

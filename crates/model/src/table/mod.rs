@@ -86,7 +86,7 @@ pub trait Table: Default + Extend<Self::Row> {
     /// A row.
     type Row;
 
-    /// The schema, in the order of the file. The first column says what a row is.
+    /// The schema, in the order of the file. The first column identifies a row.
     const COLUMNS: &'static [Column];
 
     /// The number of rows.

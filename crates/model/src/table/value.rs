@@ -43,7 +43,7 @@ pub trait Field: Default {
     /// The field with a value of the file; the default if there is none.
     fn of(value: Option<Number>) -> Self;
 
-    /// Adds what another domain has counted.
+    /// Adds the counts of another domain.
     fn add(&mut self, _other: &Self) {}
 }
 

@@ -9,7 +9,7 @@ use crate::figure::Coord;
 /// Height below the plot: tick labels and the axis' words.
 const BELOW: i32 = 44;
 
-/// Which grid lines there are.
+/// Kinds of grid lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Grid {
     Both,
@@ -33,7 +33,7 @@ impl Inside<'_> {
         (self.x.share(x), self.y.share(y))
     }
 
-    /// The place of shares from 0 to 1; what is beyond by a rounding error, however large, is moved
+    /// The place of shares from 0 to 1; values beyond by a rounding error, however large, are moved
     /// to the edge.
     pub fn place(&self, (x, y): (f64, f64)) -> (i32, i32) {
         let (x, y) = (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0));
@@ -99,13 +99,13 @@ pub fn frame<'a>(area: &Area<'a>, x: &Coord, y: &Coord, grid: Grid) -> Outcome<I
     })
 }
 
-/// As many ticks along x as their labels leave room for.
+/// Most ticks along x whose labels have room.
 pub fn ticks_across(area: &Area, reserved: i32) -> usize {
     let (width, _) = area.dim_in_pixel();
     ((width as i32 - reserved) / px(48)).clamp(2, 10) as usize
 }
 
-/// As many ticks along y as are easily read.
+/// Most ticks along y that are easily read.
 pub fn ticks_up(area: &Area) -> usize {
     let (_, height) = area.dim_in_pixel();
     ((height as i32 - px(BELOW)) / px(44)).clamp(2, 8) as usize

@@ -65,7 +65,7 @@ pub fn draw(heat: &Heat, area: &Area, spots: &mut Spots) -> Outcome {
     colour_bar(&right, &value, colour)
 }
 
-/// Cells that say what they are, at most: of a finer table none is as large as a pointer.
+/// Most cells with a text under the pointer: in a finer table none is as large as a pointer.
 const MOST_SPOTS: usize = 4_000;
 
 fn hover(heat: &Heat, inside: &Inside, columns: usize, spots: &mut Spots) {
@@ -102,7 +102,7 @@ fn hover(heat: &Heat, inside: &Inside, columns: usize, spots: &mut Spots) {
     }
 }
 
-/// Dots where something was measured, and rings with names.
+/// Dots at measured places, and rings with names.
 fn annotate(heat: &Heat, inside: &Inside) -> Outcome {
     // The colours below are the same on any page.
     let (paper, ink) = (WHITE, BLACK);
@@ -123,7 +123,7 @@ fn annotate(heat: &Heat, inside: &Inside) -> Outcome {
         let words = text(LABEL, Ink::Strong).color(&ink);
         let (long, high) = inside.area.estimate_text_size(name, &words)?;
         let (long, high) = (long as i32, high as i32);
-        // On the side where there is room.
+        // On the side that has room.
         let left = match at.0 + px(14) + long > width as i32 {
             true => (at.0 - px(14) - long).max(px(2)),
             false => at.0 + px(14),

@@ -44,7 +44,7 @@ pub fn draw(lines: &Lines, area: &Area, looks: &Looks, spots: &mut Spots) -> Out
     Ok(())
 }
 
-/// Points of a line that say what they are, at most.
+/// Most points of a line with a text under the pointer.
 const MOST_SPOTS: usize = 120;
 
 /// Texts at the points of a line; at some of them if it is dense.
@@ -74,8 +74,8 @@ fn hover(lines: &Lines, inside: &Inside, series: &Series, spots: &mut Spots) {
     }
 }
 
-/// A place above everything, but not so far that a line to it is upright: where values without end
-/// go.
+/// A place above everything, but not so far that a line to it is upright: infinite values are drawn
+/// there.
 const BEYOND: f64 = 1.05;
 
 fn shares(inside: &Inside, point: &Point) -> (f64, f64) {
@@ -160,7 +160,7 @@ pub(super) fn clip(from: (f64, f64), to: (f64, f64)) -> Option<[(f64, f64); 2]> 
     Some([at(start), at(end)])
 }
 
-/// The spread of each point: whiskers where there are marks, a band where there are none.
+/// The spread of each point: whiskers if there are marks, a band if there are none.
 fn band(inside: &Inside, series: &Series, whiskers: bool, look: &Look) -> Outcome {
     let spread = |point: &&Point| point.spread.iter().all(|value| value.is_finite());
     if whiskers {
@@ -196,7 +196,7 @@ fn band(inside: &Inside, series: &Series, whiskers: bool, look: &Look) -> Outcom
     Ok(())
 }
 
-/// The marks; and arrows at the edge for what is above it.
+/// The marks; and arrows at the edge for values above it.
 fn marks(inside: &Inside, series: &Series, wanted: bool, look: &Look) -> Outcome {
     let alone = series.points.len() == 1;
     for point in &series.points {

@@ -39,7 +39,7 @@ pub const WIDTH: i32 = 880;
 /// Around the whole.
 const MARGIN: i32 = 12;
 
-/// Why a figure cannot be drawn.
+/// Reason why a figure cannot be drawn.
 #[derive(Debug, Error)]
 #[error("cannot be drawn: {0}")]
 pub struct DrawError(String);
@@ -201,7 +201,7 @@ fn fit(area: &Area, words: &str, style: &TextStyle, width: i32) -> Outcome<Strin
     Ok(short)
 }
 
-/// Says so where there is nothing to draw.
+/// Writes that there is nothing to draw.
 fn nothing(area: &Area) -> Outcome {
     let (width, height) = area.dim_in_pixel();
     let style = style::centred(text(LABEL, Ink::Soft));

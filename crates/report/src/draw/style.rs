@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Area, Outcome};
 
-/// The font, and what to take where it is missing; all have the same widths.
+/// The font, and replacements if it is missing; all have the same widths.
 pub const FAMILY: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 
 /// The font for measuring, and for the PNG.
@@ -87,8 +87,9 @@ const DASHES: [&str; 6] = ["", "16 8", "5 6", "28 8 5 8", "32 10", "5 12"];
 /// The dashes of lines that are no series.
 pub const DOTTED: usize = 2;
 
-/// The plotting library has no dashes that turn corners. So the dash travels in the width of the
-/// stroke: a multiple of this, to be made an attribute by [`dashed`].
+/// The plotting library has no dashes that turn corners.
+/// So the dash travels in the width of the stroke: a multiple of this, to be made an attribute by
+/// [`dashed`].
 const DASH_STEP: u32 = 1_000;
 
 /// A stroke with a dash.
@@ -125,8 +126,9 @@ pub fn look(place: usize) -> Look {
     }
 }
 
-/// Appearance of the series of a figure. A job has the same colour in all figures of a report, by
-/// its place among the jobs; other series take the places that are left.
+/// Appearance of the series of a figure.
+/// A job has the same colour in all figures of a report, by its place among the jobs; other series
+/// take the places that are left.
 pub struct Looks<'a> {
     names: Vec<(&'a str, usize)>,
 }
@@ -234,7 +236,7 @@ pub fn centred(style: TextStyle<'static>) -> TextStyle<'static> {
     style.pos(Pos::new(HPos::Center, VPos::Center))
 }
 
-/// Gives the font to the plotting library.
+/// Registers the font with the plotting library.
 pub fn register_font() -> Result<(), String> {
     static DONE: OnceLock<bool> = OnceLock::new();
     let done = DONE

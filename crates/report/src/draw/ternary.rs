@@ -50,7 +50,7 @@ fn counts(points: &[[f64; 3]]) -> BTreeMap<[i64; 2], usize> {
     counts
 }
 
-/// The nearest cell: three whole numbers that sum to [`CELLS`]. None for what is no share.
+/// The nearest cell: three whole numbers that sum to [`CELLS`]. None for values that are no shares.
 fn cell(point: [f64; 3]) -> Option<[i64; 3]> {
     let sum: f64 = point.iter().sum();
     if !(sum.is_finite() && sum > 0.0 && point.iter().all(|share| *share >= 0.0)) {
@@ -68,8 +68,8 @@ fn cell(point: [f64; 3]) -> Option<[i64; 3]> {
     Some(whole.map(|n| n as i64))
 }
 
-/// Position of a point of three shares: to the right and upwards, in sides of the triangle. The
-/// corners are the top, the lower left and the lower right.
+/// Position of a point of three shares: to the right and upwards, in sides of the triangle.
+/// The corners are the top, the lower left and the lower right.
 pub(super) fn place([top, left, right]: [f64; 3]) -> (f64, f64) {
     let sum = top + left + right;
     let height = 3f64.sqrt() / 2.0;

@@ -59,7 +59,7 @@ fn boxes(values: &[f64]) -> Plot {
     Plot::Bars(bars)
 }
 
-/// Everything that may come out of a result, also what should not.
+/// All plots that a result can give, including invalid ones.
 fn plots() -> Vec<Plot> {
     let bad = [
         f64::NAN,

@@ -29,8 +29,8 @@ pub struct Axis {
     pub range: Option<[f64; 2]>,
     /// A linear axis without a range begins at zero.
     pub from_zero: bool,
-    /// Words instead of numbers: the first is at 0.5, the second at 1.5, and so on. Empty for
-    /// numbers.
+    /// Words instead of numbers: the first is at 0.5, the second at 1.5, and so on.
+    /// Empty for numbers.
     pub names: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ impl Coord {
         }
     }
 
-    /// The same axis the other way round: from the largest value to the least.
+    /// The same axis reversed: from the largest value to the least.
     pub fn reversed(mut self) -> Coord {
         std::mem::swap(&mut self.low, &mut self.high);
         self
@@ -293,7 +293,7 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Ticks {
     }
 }
 
-/// Powers of ten; with 2 and 5 times these where there are few; fewer where there are many.
+/// Powers of ten; with 2 and 5 times these if there are few; fewer if there are many.
 fn log_ticks(low: f64, high: f64, most: usize) -> Ticks {
     let decades = (high / low).log10();
     if decades < 0.5 {

@@ -5,7 +5,7 @@
 pub struct Graph {
     /// Above each layer.
     pub heads: Vec<String>,
-    /// In any order: those of a layer are drawn beside what they lead to.
+    /// In any order: the nodes of a layer are drawn beside the nodes that they lead to.
     pub nodes: Vec<Node>,
     /// Between nodes of neighbouring layers.
     pub links: Vec<Link>,

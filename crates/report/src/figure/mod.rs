@@ -11,14 +11,14 @@ pub use graph::{Graph, Link, Node};
 pub use table::{Table, csv_field, number};
 pub use units::{Shown, shown};
 
-/// A figure: one or more panels that share a legend, and what has to be said below them.
+/// A figure: one or more panels that share a legend, and the text below them.
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
     /// Names its files; letters, digits, `-`, `_` and `.` only.
     pub id: String,
     /// Above it.
     pub title: String,
-    /// Below it: what it shows, and with which parameters. One paragraph each.
+    /// Below it: its content and parameters. One paragraph each.
     pub caption: Vec<String>,
     /// From left to right, then down.
     pub panels: Vec<Panel>,
@@ -85,7 +85,7 @@ pub struct Point {
     pub x: f64,
     /// Upwards.
     pub y: f64,
-    /// Least and largest of what `y` is the mean of; NaN for none.
+    /// Least and largest of the values whose mean is `y`; NaN for none.
     pub spread: [f64; 2],
 }
 
@@ -127,7 +127,7 @@ impl Bars {
 }
 
 impl Group {
-    /// The sum of the values that are there.
+    /// The sum of the existing values.
     pub fn total(&self) -> f64 {
         let values = self.bars.iter().map(|(_, point)| point.y);
         values.filter(|value| value.is_finite()).sum()
@@ -184,14 +184,14 @@ pub struct Heat {
     pub y_edges: Vec<f64>,
     /// Row by row, from the bottom up. NaN is a hole.
     pub cells: Vec<f64>,
-    /// Places that were measured, where not all of them were.
+    /// Places that were measured, if not all of them were.
     pub dots: Vec<[f64; 2]>,
     /// Places with a name.
     pub marks: Vec<(String, [f64; 2])>,
 }
 
 impl Figure {
-    /// The names of all series in the order of their first appearance: what the legend lists.
+    /// The names of all series in the order of their first appearance, for the legend.
     pub fn legend(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         let mut add = |name| {

@@ -11,8 +11,8 @@ pub struct Shown {
 
 /// The unit in which values of up to `largest` of the result's `unit` are best read.
 ///
-/// Times, bytes and rates get the prefix that fits; `1` is a plain number; what is counted in a
-/// second in thousands gets one, too; any other unit stays as it is.
+/// Times, bytes and rates get the prefix that fits; `1` is a plain number; counts per second in
+/// thousands get one, too; any other unit stays as it is.
 pub fn shown(unit: &str, largest: f64) -> Shown {
     let own = TIMES.iter().chain(&BYTES).chain(&RATES);
     let own = own.clone().find(|(name, _)| *name == unit);

@@ -47,7 +47,7 @@ impl<'a> Groups<'a> {
             });
             let panel = panel.unwrap_or_default();
             let name = axes.iter().map(|axis| {
-                // A bare number says nothing.
+                // A bare number is not informative.
                 let own = &sweep.study.axes[*axis];
                 match own.numeric() {
                     true => format!("{} {}", own.label, label(*axis)),

@@ -1,4 +1,5 @@
-//! Metrics as colours over two axes of numbers: where a scheme works, and where it does not.
+//! Metrics as colours over two axes of numbers: regions where a scheme works, and where it does
+//! not.
 
 use super::super::figure::{Axis, Heat, Panel, Plot, Scale, Table, number};
 use super::names::words;
@@ -29,7 +30,7 @@ pub(super) fn maps(sweep: &Sweep, wanted: &weir_study::Figure) -> (Vec<Panel>, T
         for y in &wanted.y {
             let FigureY::Metric(metric) = y else { continue };
             let column = sweep.table.column(metric);
-            // The table knows the unit of what is made of other columns.
+            // The table knows the unit of a column made of others.
             let metric = column.map_or(metric, |column| &sweep.table.metrics[column]);
             let seen = seen(sweep, &rows, column, axes);
             let title = match (name.as_str(), wanted.y.len()) {
@@ -83,8 +84,8 @@ fn by_panel<'a>(sweep: &'a Sweep, wanted: &weir_study::Figure) -> Vec<(String, V
     panels
 }
 
-/// Measured values, one for each place. Among several points that differ in other axes, the one
-/// with the best score counts.
+/// Measured values, one for each place.
+/// Among several points that differ in other axes, the one with the best score counts.
 fn seen(sweep: &Sweep, rows: &[&Row], column: Option<usize>, axes: [usize; 2]) -> Vec<Seen> {
     let metrics = &sweep.table.metrics;
     let score = metrics.iter().position(|metric| metric.name() == SCORE);
@@ -202,7 +203,7 @@ fn position(number: f64, all: &[f64], kind: ScaleKind) -> f64 {
     }
 }
 
-/// The borders of cells around numbers: half way to the next.
+/// The borders of cells around numbers: halfway to the next.
 fn edges(numbers: &[f64], kind: ScaleKind) -> Vec<f64> {
     let to = |number: f64| match kind {
         ScaleKind::Linear => number,

@@ -144,7 +144,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// Which of the points have no result.
+    /// Text on the points without a result.
     fn missing(&self, groups: &Groups) -> Option<String> {
         const MOST: usize = 6;
         let all = groups.rows().count();
@@ -205,11 +205,12 @@ fn off_the_scale(panels: &[Panel]) -> Option<String> {
     })
 }
 
-/// Metrics of claims that are drawn where no figure is asked for, at most.
+/// Most metrics of claims that are drawn if no figure is asked for.
 const MOST_DRAWN: usize = 6;
 
 /// The figures of a study that asks for none: throughput and latency over its last axis of numbers.
-/// Without such an axis, and of what its claims name in any case, bars or lines over its last axis.
+/// Without such an axis, and always for the metrics of its claims, bars or lines over its last
+/// axis.
 fn usual(study: &Study) -> Vec<Wanted> {
     let Some(last) = study.axes.len().checked_sub(1) else {
         return Vec::new();
@@ -299,8 +300,8 @@ fn scale(kind: ScaleKind) -> Scale {
     }
 }
 
-/// Names with dots without what all of them begin and end with: `ejection.data` and
-/// `ejection.control` become `data` and `control`. A single name is itself.
+/// Names with dots without their common beginning and end: `ejection.data` and `ejection.control`
+/// become `data` and `control`. A single name is itself.
 fn distinct(names: &[String]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('.').collect()).collect();
     let Some((first, others)) = parts.split_first().filter(|(_, others)| !others.is_empty()) else {

@@ -44,7 +44,7 @@ pub(super) fn common(parts: &[Option<&str>]) -> String {
     }
 }
 
-/// Two names where both say something.
+/// Two names joined, if both say something.
 pub(super) fn joined(first: &str, second: &str) -> String {
     match (first, second) {
         ("", name) | (name, "") => name.to_string(),

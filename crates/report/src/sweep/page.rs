@@ -10,7 +10,7 @@ use weir_study::{Metric, Point, PointDir, State, Study, Verdict};
 /// Points in the table of the page; all are in `table.csv`.
 const MOST_ROWS: usize = 2_000;
 
-/// The page of a sweep with what its claims come to.
+/// The page of a sweep with the verdicts on its claims.
 ///
 /// # Errors
 /// If a result is damaged.
@@ -66,8 +66,8 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
     })
 }
 
-/// The title of a study; of one without a title the name of its file, with what differs from point
-/// to point.
+/// The title of a study.
+/// A study without a title gets the name of its file, with the differences from point to point.
 fn title(study: &Study) -> String {
     let name = study.path.file_stem().unwrap_or_default().to_string_lossy();
     let axes: Vec<&str> = study.axes.iter().map(|axis| axis.label.as_str()).collect();
@@ -138,8 +138,8 @@ fn failures(sweep: &Sweep) -> Option<Rows> {
     })
 }
 
-/// The columns of the table on the page: what the study asks for; without that, throughput and
-/// latency.
+/// The columns of the table on the page: the columns that the study asks for; otherwise throughput
+/// and latency.
 fn columns(sweep: &Sweep) -> Vec<Metric> {
     let mut metrics = sweep.study.metrics();
     if metrics.is_empty() {

@@ -16,7 +16,8 @@ use weir_study::{FigureY, Interval, Row};
 type Outcome<T> = Result<T, TraceError>;
 type Drawn = (Vec<Panel>, Table);
 
-/// The names of what a figure draws, and what the legend calls them: nothing if there is only one.
+/// The names of the rows that a figure draws, with their names in the legend: nothing if there is
+/// only one.
 fn named(wanted: &weir_study::Figure) -> Vec<(String, String)> {
     let names: Vec<String> = wanted
         .y
@@ -141,7 +142,7 @@ pub(super) fn distribution(
 ) -> Outcome<Drawn> {
     let axes = |_: &str| {
         let mut y = y_axis(wanted, "share of the samples above", "1");
-        // Tails are what such a figure is for.
+        // Such a figure is for tails.
         (y.scale, y.from_zero) = (super::Scale::Log, false);
         (Axis::new("latency", "ps").log(), y)
     };

@@ -9,7 +9,7 @@ use super::seeds::mean;
 use super::{Sweep, Wanted, distinct, scale, y_axis};
 use weir_study::{FigureKind, FigureX, FigureY, Interval, Metric, Ratio, Row};
 
-/// The metrics of a figure with what the legend calls them.
+/// The metrics of a figure with their names in the legend.
 struct Drawn<'a> {
     metric: &'a Metric,
     name: String,
@@ -299,7 +299,7 @@ fn begins_low(sweep: &Sweep, wanted: &Wanted) -> bool {
     least > 0.0 && least <= 0.35 * largest
 }
 
-/// Such a figure has a line where all that is offered is accepted.
+/// True for a figure that gets a line at equal offered and accepted load.
 fn is_accepted_against_offered(sweep: &Sweep, wanted: &Wanted) -> bool {
     let accepted = wanted.y.iter().all(|y| match y {
         FigureY::Metric(metric) => metric.name() == "summary.accepted_load",

@@ -384,7 +384,8 @@ fn a_study_with_claims_only_has_figures_of_what_they_name() {
     assert!(lines.len() == 3 && lines.iter().all(|figure| figure.kind == FigureKind::Line));
 }
 
-/// Metrics of one kind have an axis that says which; where they differ in all, each is named.
+/// Metrics of one kind have an axis with the name of the kind; if they differ in all parts, each is
+/// named.
 #[test]
 fn axes_say_what_several_metrics_have_in_common() {
     for (y, kind, words) in [

@@ -1,4 +1,4 @@
-//! `/data/attribution`: whose data waited where. Its writer and its reader.
+//! `/data/attribution`: backlog by owner and place. Its writer and its reader.
 
 pub(super) mod table;
 
@@ -19,7 +19,7 @@ pub(super) fn write_attribution(at: &Group, own: &Attribution) -> Outcome<()> {
 }
 
 impl ResultFile {
-    /// Whose data waited where. None if it was not recorded.
+    /// Backlog by owner and place. None if it was not recorded.
     ///
     /// # Errors
     /// If the file is damaged.

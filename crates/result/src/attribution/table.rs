@@ -3,7 +3,7 @@
 use weir_model::table::{attributes, columns};
 use weir_model::{EndpointId, PortId, RouterId, Time};
 
-/// `/data/attribution`: whose data waited where and for what. In bytes times seconds.
+/// `/data/attribution`: backlog by owner, place and cause. In bytes times seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attribution {
     /// Attributes of the group.
@@ -17,7 +17,7 @@ pub struct Attribution {
 }
 
 attributes! {
-    /// `/data/attribution`: times at which the ports were looked at.
+    /// `/data/attribution`: times at which the ports were examined.
     pub struct Looks {
         interval_ps: Time, "ps", "time between two looks at the ports; twice as much after 512 of \
             them or earlier, and so on";

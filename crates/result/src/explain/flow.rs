@@ -52,11 +52,11 @@ pub(super) struct Bin {
 pub(super) struct Charged {
     /// By root, then job: bytes times seconds.
     pub roots: BTreeMap<PortIndex, BTreeMap<u32, f64>>,
-    /// By job: what no full link is behind.
+    /// By job: amounts that no full link causes.
     pub ordinary: BTreeMap<u32, f64>,
 }
 
-/// Rounds after which what still goes in a circle is taken to be nobody's.
+/// Rounds after which amounts that still go in a circle are taken to be nobody's.
 const ROUNDS: usize = 200;
 /// Part of the waiting amount that is not worth another round.
 const REST: f64 = 1e-6;
@@ -67,7 +67,7 @@ struct Node {
     port: PortIndex,
     /// All that waits there.
     waiting: Waiting,
-    /// For what parts of that wait.
+    /// Shares of the causes of that waiting.
     shares: Waiting,
     /// The outputs that hold up the part that waits for room.
     behind: Behind,
@@ -308,8 +308,8 @@ impl Behind {
     }
 }
 
-/// Waiting amounts while they are passed on, in bytes times seconds. The lists are ordered by node,
-/// then job.
+/// Waiting amounts while they are passed on, in bytes times seconds.
+/// The lists are ordered by node, then job.
 struct Amounts<'a> {
     walk: &'a Walk<'a>,
     /// Amounts that wait for room.
@@ -318,7 +318,7 @@ struct Amounts<'a> {
     came: Vec<f64>,
     /// The part of them for a full link.
     full: Vec<f64>,
-    /// By job: what was for no full link.
+    /// By job: amounts for no full link.
     ordinary: Vec<f64>,
     /// Amounts for the link at which they wait.
     at_once: Charged,

@@ -1,5 +1,5 @@
-//! Whose data a job lost its time to: the waits along the chain that its end hung on, each charged
-//! to the jobs that fill the link it was for.
+//! Lost time of a job: the waits along the critical path of its end, each charged to the jobs that
+//! fill the link it was for.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Path {
     pub time_ps: Time,
     /// Computation, and the time that hosts take to send and receive, ps.
     pub hosts_ps: Time,
-    /// Time that the messages take where nothing is in their way, ps.
+    /// Zero-load time of the messages, ps.
     pub idle_ps: Time,
     /// Time for which messages waited in NICs that had credit: behind others of their
     /// NIC, or because a scheme held them back, ps.
@@ -52,13 +52,13 @@ pub struct LostTime {
     pub job: String,
     /// From its start to its end, ps.
     pub time_ps: f64,
-    /// Computation, and what hosts take to send and receive, ps.
+    /// Computation, and the overhead of hosts to send and receive, ps.
     pub hosts_ps: f64,
     /// Time that its messages take on an idle network, ps.
     pub idle_ps: f64,
     /// Waiting for its own data, in NICs and at links, ps.
     pub own_ps: f64,
-    /// Waiting of which nothing is recorded that says for whom, ps.
+    /// Waiting whose owner is not recorded, ps.
     pub unknown_ps: f64,
     /// Waiting for other jobs, most first.
     pub to: Vec<LostTo>,
@@ -71,11 +71,11 @@ pub struct LostTo {
     pub job: String,
     /// Time, ps.
     pub lost_ps: f64,
-    /// Its share of what is lost to all other jobs.
+    /// Its share of the time lost to all other jobs.
     pub share: f64,
 }
 
-/// Time by job; under None that of nobody who is known.
+/// Time by job; None is time of unknown owners.
 type Charges = BTreeMap<Option<u32>, f64>;
 
 /// Charges the waits of paths.
@@ -116,7 +116,7 @@ pub(super) fn lost_times(run: &Run, paths: &[Path]) -> Vec<LostTime> {
     lost.collect()
 }
 
-/// The walks of all time bins, and where they led so far.
+/// The walks of all time bins, and the ends they have led to so far.
 struct Walks<'a> {
     run: &'a Run,
     walks: BTreeMap<Time, Walk<'a>>,
@@ -135,7 +135,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// Charges a wait, bin by bin, to the jobs whose data waits where it ends.
+    /// Charges a wait, bin by bin, to the owners of the data that waits where it ends.
     fn charge(&mut self, wait: &PathWait, charges: &mut Charges) {
         let waited = wait.waited_ps as f64;
         let mut nobody = waited;

@@ -72,8 +72,8 @@ pub struct Removal {
     pub gives_back: Option<f64>,
     /// Share of the waiting of the job's packets that is attributed to the other job.
     pub attributed: f64,
-    /// The other job's share of what the job lost to others along its critical path. None of
-    /// traffic that is no application.
+    /// The other job's share of the time that the job lost to others along its critical path.
+    /// None for traffic that is no application.
     pub lost: Option<f64>,
 }
 
@@ -90,8 +90,8 @@ impl Explanation {
         names
     }
 
-    /// The share of one job in what another one lost to others along its critical path; None if
-    /// that is not known.
+    /// The share of one job in the time that another one lost to others along its critical path;
+    /// None if that is not known.
     pub fn lost_to(&self, job: &str, to: &str) -> Option<f64> {
         let lost = self.lost.iter().find(|lost| lost.job == job)?;
         let found = lost.to.iter().find(|one| one.job == to);
@@ -130,7 +130,7 @@ pub struct JobWaits {
     pub ordinary: f64,
 }
 
-/// A result with what is needed to walk it.
+/// A result with the data needed to walk it.
 struct Run {
     network: Network,
     attribution: Attribution,
@@ -140,7 +140,7 @@ struct Run {
     bins: BTreeMap<Time, Bin>,
 }
 
-/// Works out who holds up whom. None if the result does not say whose data waited where.
+/// Attributes the waiting of each job to its causes. None if attribution was not recorded.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -151,8 +151,8 @@ pub fn explain(result: &ResultFile) -> Result<Option<Explanation>, TraceError> {
     Ok(Some(run.explain()))
 }
 
-/// The parts of applications' times, by the chains that their ends hung on. Empty if the
-/// result does not say whose data waited where.
+/// The parts of applications' times, along their critical paths.
+/// Empty if attribution was not recorded.
 ///
 /// # Errors
 /// If the file is damaged.

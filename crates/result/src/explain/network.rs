@@ -1,4 +1,4 @@
-//! The ports of a result and what they lead to.
+//! The ports of a result and the other ends of their links.
 
 use std::collections::HashMap;
 

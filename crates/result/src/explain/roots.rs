@@ -1,5 +1,5 @@
-//! The full links that something waits behind: which are worth naming, who feeds them, and whom
-//! they hold up.
+//! The full links with backlog behind them: the selection worth naming, their feeders, and the jobs
+//! that they hold up.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::tree::{Tree, tree};
 use super::{JobWaits, Run};
 use weir_model::Time;
 
-/// A root is named if so much of what a job waits is behind it, of a job …
+/// Minimum share of a job's waiting behind a root from which the root is named, for a job …
 const SHARE_OF_JOB: f64 = 0.05;
 /// … that waits this much of all that waits.
 const SHARE_OF_ALL: f64 = 0.005;
@@ -41,19 +41,19 @@ pub struct Root {
     pub peer: Option<(u32, u16)>,
     /// Share of the run in which flits were on the link.
     pub busy: f64,
-    /// Share of the run in which it had no credit for what was ready.
+    /// Share of the run in which it had no credit for a ready packet.
     pub stalled: f64,
-    /// From when something waited for it as for a full link, ps.
+    /// Time from which data waited for it as for a full link, ps.
     pub from_ps: Time,
-    /// Until when, ps.
+    /// End of that time, ps.
     pub to_ps: Time,
     /// Backlog behind it, times its duration, B s.
     pub waited: f64,
     /// Its share of all that waited.
     pub share: f64,
-    /// Whose data waits at the link itself, most first.
+    /// Owners of the data that waits at the link itself, most first.
     pub fed_by: Vec<Feeder>,
-    /// Whose data waits behind it, most first.
+    /// Owners of the data that waits behind it, most first.
     pub held_up: Vec<Held>,
     /// Backlog behind it, port by port.
     pub tree: Tree,

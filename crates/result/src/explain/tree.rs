@@ -23,7 +23,7 @@ pub struct Tree {
     pub groups: usize,
     /// Endpoints whose NICs are held back.
     pub nics: usize,
-    /// In which group how much waited when.
+    /// Amounts by group and time bin.
     pub spread: Vec<Spread>,
 }
 
@@ -116,7 +116,7 @@ fn distances(
     let mut distances = BTreeMap::from([(root, 0)]);
     let ports = || places.keys().filter(|(_, nic)| !nic).map(|(port, _)| *port);
     for distance in 1.. {
-        // The routers from which what comes in goes on towards the root.
+        // The routers whose incoming data continues towards the root.
         let near: Vec<u32> = (distances.iter())
             .filter(|(_, own)| **own + 1 == distance)
             .map(|(port, _)| run.network.ports[*port].router)

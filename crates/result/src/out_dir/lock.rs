@@ -11,11 +11,11 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-/// A lock that is held says by whom at once, or is about to: so often it is looked at again.
+/// Number of checks of a held lock for the name of its holder, which may be about to be written.
 const LOOKS: u32 = 50;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Longer than what a lock file says of its holder, in bytes.
+/// Longer than the text of a lock file on its holder, in bytes.
 const LONGEST: u64 = 4096;
 
 /// A process that holds a lock, as its lock file says.
@@ -86,19 +86,19 @@ pub struct Lock {
 pub enum Taken {
     /// This process has it.
     Locked(Lock),
-    /// The file system has no locks. Nobody of this computer works there; who is named last, if
-    /// anybody, was on another computer, and whether that process still runs cannot be known.
+    /// The file system has no locks.
+    /// No process of this computer works there. The last holder, if any is named, was on another
+    /// computer, and whether that process still runs cannot be known.
     Unlocked(Lock, Option<Holder>),
     /// Another process has it; None if it does not say who it is.
     Held(Option<Holder>),
 }
 
 impl Lock {
-    /// Takes the lock `path`, a file that is made if it is missing, and writes down there who has
-    /// it.
+    /// Takes the lock `path`, a file that is made if it is missing, and writes its holder into it.
     ///
-    /// The operating system frees a lock when its process ends, however that happens: what a killed
-    /// process has left behind is in nobody's way.
+    /// The operating system frees a lock when its process ends, however that happens: files that a
+    /// killed process has left behind are no obstacle.
     ///
     /// # Errors
     /// If the file cannot be made or opened, or is a symbolic link or something else than a file.
@@ -107,8 +107,8 @@ impl Lock {
         loop {
             let mut file = open(path)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                // Whoever had it before may have removed the file between the two steps: then the
-                // lock is on a file that nobody else will find.
+                // The previous holder may have removed the file between the two steps: then the
+                // lock is on a file that no other process will find.
                 Ok(()) if !is_at(&file, path) => {}
                 Ok(()) => {
                     Holder::this().write(&mut file)?;
@@ -167,7 +167,7 @@ impl Lock {
     /// Frees the lock and removes its file.
     pub fn remove(self) {
         if is_at(&self.file, &self.path) {
-            // A file that stays is in nobody's way.
+            // A file that stays is no obstacle.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -211,7 +211,7 @@ pub fn here() -> String {
 /// process.
 pub fn began(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program stands in brackets and may hold anything.
+    // The name of the program is in brackets and may hold anything.
     let (_, rest) = text.rsplit_once(')')?;
     let mut words = rest.split_whitespace();
     let zombie = words.next()? == "Z";

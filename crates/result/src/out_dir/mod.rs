@@ -48,8 +48,8 @@ impl UnderWay {
     }
 }
 
-/// Progress of the run that works in `dir`, or has left nothing but that behind. None if there is
-/// no sign of a run.
+/// Progress of the run that works in `dir`, or has left nothing but that behind.
+/// None if there is no sign of a run.
 pub fn under_way(dir: &Path) -> Option<UnderWay> {
     let progress = fs::read_to_string(dir.join(PROGRESS)).ok();
     let progress = progress.map(|text| text.trim().to_string());
@@ -66,7 +66,7 @@ pub fn under_way(dir: &Path) -> Option<UnderWay> {
     })
 }
 
-/// Why a directory cannot be used for a result.
+/// Reasons why a directory cannot be used for a result.
 #[derive(Debug, Error)]
 pub enum OutError {
     /// The path, or a part of it, is something else than a directory.
@@ -80,7 +80,7 @@ pub enum OutError {
     Unwritable {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: std::io::Error,
     },
     /// It holds the result of another experiment.
@@ -124,7 +124,7 @@ pub enum OutError {
         /// The process of that run.
         holder: Option<Holder>,
     },
-    /// While this run went on, somebody put something else in the place of its result.
+    /// While this run went on, another file was put in the place of its result.
     #[error("{cause}; that appeared while this run went on, so its result is {} instead", kept.display())]
     Overtaken {
         /// The problem with the file that is now in the result's place.
@@ -278,7 +278,7 @@ impl OutDir {
     }
 }
 
-/// That nothing stands in the place of the result that must not be replaced.
+/// Checks that no file is in the place of the result that must not be replaced.
 fn check_free(result: &Path, resolved: &str, force: bool) -> Result<(), OutError> {
     if result.is_dir() {
         return Err(OutError::Unknown {
@@ -326,7 +326,7 @@ fn difference(there: &str, here: &str) -> String {
     }
 }
 
-/// Creates what is missing of `dir`; returns what was created, outermost first.
+/// Creates the missing directories of `dir`; returns the created ones, outermost first.
 fn create(dir: &Path) -> Result<Vec<PathBuf>, OutError> {
     let missing: Vec<&Path> = dir
         .ancestors()
@@ -360,7 +360,7 @@ fn create(dir: &Path) -> Result<Vec<PathBuf>, OutError> {
 /// Removes directories, innermost last, as far as they are empty.
 fn remove_empty(made: &mut Vec<PathBuf>) {
     for dir in made.drain(..).rev() {
-        // `remove_dir` refuses a directory that holds anything, and that is what is wanted.
+        // `remove_dir` refuses a directory that holds anything, as intended.
         if fs::remove_dir(&dir).is_err() {
             break;
         }
@@ -583,7 +583,7 @@ mod tests {
 
     #[test]
     fn a_place_that_cannot_be_written_is_refused() {
-        // Nobody, not even root, makes files there.
+        // No user, not even root, makes files there.
         for out in ["/proc/weir", "/proc", "/sys/weir"] {
             let error = prepare(Path::new(out), MINE, false).expect_err(out);
             assert!(matches!(error, OutError::Unwritable { .. }), "{error}");

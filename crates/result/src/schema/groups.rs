@@ -1,4 +1,4 @@
-//! The groups of a result, with what they hold.
+//! The groups of a result, with their content.
 
 use super::{
     Buckets, Cost, Flows, Group, Header, JobSeries, JobTasks, JobTotals, LOAD_DEFINITION,

@@ -97,7 +97,7 @@ pub(super) fn rules(
     })
 }
 
-/// By which flows are sent at the rates that the scheme sets.
+/// Injection discipline for flows with rates that the scheme sets.
 pub(super) fn discipline(
     experiment: &Experiment,
     scheme: &dyn Scheme,

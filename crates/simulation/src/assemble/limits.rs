@@ -1,5 +1,5 @@
-//! Limits of a network that keep every number of the fabric within its type. Checked before
-//! anything runs.
+//! Limits of a network that keep every number of the fabric within its type.
+//! Checked before anything runs.
 //!
 //! | what | type | why it holds it |
 //! | --- | --- | --- |
@@ -69,7 +69,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     kinds.try_for_each(|kind| check_output_queues(experiment, network, kind))
 }
 
-/// That the routers that a packet has visited can be counted, in a byte.
+/// Checks that the routers that a packet visits can be counted in a byte.
 fn check_distance(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     let (routers, most) = (network.routing.max_routers(), u8::MAX);
     if routers <= u32::from(most) {

@@ -405,7 +405,7 @@ fn check_foreground(experiment: &Experiment, traffic: &[Traffic]) -> Result<(), 
     )))
 }
 
-/// The seed of what is drawn once for a workload.
+/// The seed of values that are drawn once for a workload.
 fn own_seed(seed: u64, number: usize) -> u64 {
     seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

@@ -1,4 +1,4 @@
-//! From the sections of routers and NICs to what the fabric takes.
+//! Converts the sections of routers and NICs to the fabric's parameters.
 
 use crate::config::{Experiment, RouterConfig};
 use weir_fabric::{Network, Parameters, RouterParameters};
@@ -44,8 +44,8 @@ pub(super) fn routers(
         .collect())
 }
 
-/// Refuses a time for what does not happen: with virtual output queues no packet is behind another
-/// of another way.
+/// Refuses a time for a stage that does not occur: with virtual output queues no packet is behind
+/// another with a different route.
 pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     let computed = (network.routers.iter()).any(|router| router.route_computation > 0);
     if !(computed && network.queueing.by_output()) {

@@ -14,13 +14,13 @@ pub struct Windows {
     pub lookahead: Time,
     /// Length of a window, ps.
     pub window: Time,
-    /// Set if the scheme talks faster than that.
+    /// Set if the scheme's signals are faster than that.
     pub haste: Option<Haste>,
 }
 
 impl Windows {
-    /// Windows of a run with this traffic. `until_done`: it ends when its applications are done,
-    /// though there is more to do.
+    /// Windows of a run with this traffic.
+    /// `until_done`: it ends when its applications are done, though there is more to do.
     pub fn new(
         network: &Network,
         scheme: &dyn Scheme,
@@ -30,7 +30,7 @@ impl Windows {
         let least = network.lookahead();
         let lookahead = match least {
             NEVER => NEVER,
-            // It ends at the end of a window, which is not to depend on what packets there are.
+            // It ends at the end of a window, which must not depend on the packets that occur.
             _ if until_done => least,
             _ => least.saturating_add(settled_before(network, scheme, traffic)),
         };
@@ -58,8 +58,8 @@ fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Hast
     })
 }
 
-/// By how much more than the latency of a link windows may be longer ([`Network::settled_before`]):
-/// not where routers drop or answer packets, or a scheme talks out of band.
+/// Time by which windows may be longer than the latency of a link ([`Network::settled_before`]): 0
+/// if routers drop or answer packets, or a scheme sends out-of-band signals.
 fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -> Time {
     let can = scheme.capabilities();
     let routers_act = can.drops || can.answers || !can.intercepts.is_empty();
@@ -78,7 +78,8 @@ fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -
     network.settled_before(shortest.min().unwrap_or(1))
 }
 
-/// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
+/// A time longer than any packet or credit is under way anywhere: some round trips of the longest
+/// link.
 pub fn patience(network: &Network, window: Time) -> Time {
     let (_, longest) = network.latency_range();
     // Only compared with a time.

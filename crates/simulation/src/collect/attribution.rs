@@ -26,7 +26,7 @@ pub(crate) fn interval(experiment: &Experiment, network: &Network) -> Time {
     ((PACKETS * packet) as Time).max(1)
 }
 
-/// The tables of what waited: by time, then router, port, and whose it is.
+/// The tables of the backlog: by time, then router, port, and owner.
 pub(super) fn table(reports: &[DomainReport], plan: &Plan) -> Attribution {
     let recording = plan.blueprint.recording;
     // Domains in which less has happened may have narrower bins.

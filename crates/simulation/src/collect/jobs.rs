@@ -17,7 +17,7 @@ pub(super) fn capacity(bandwidth: Bandwidth, endpoints: usize, time: Span) -> f6
     bandwidth.0 as f64 * endpoints as f64 * time.length() as f64 * 1e-12
 }
 
-/// A load; NaN where there is no time to carry anything in.
+/// A load; NaN if there is no time to carry anything in.
 pub(super) fn share(bits: u64, capacity: f64) -> f64 {
     if capacity > 0.0 {
         bits as f64 / capacity

@@ -43,7 +43,7 @@ pub struct Collected {
     pub data: Data,
     /// Facts about this run that may differ between runs.
     pub facts: Facts,
-    /// The ways of watched packets: by packet, in order.
+    /// The paths of watched packets: by packet, in order.
     pub steps: Vec<Step>,
     /// Log of tasks, by domain, in order; empty for a domain if it is not kept.
     pub tasks: Vec<Vec<TaskStep>>,
@@ -307,8 +307,8 @@ const ABSORBED: &str = "reservations_absorbed";
 /// number of times it had no room to.
 const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
 
-/// True if a number of `/data/scheme` is recorded by those schemes only that do what it counts, so
-/// that it is 0 of all others: what fabric and schemes count alike.
+/// True if a number of `/data/scheme` is recorded only by schemes that do what it counts, so that
+/// it is 0 for all others. Such numbers are counted alike by the fabric and by schemes.
 pub fn counts_as_nothing(name: &str) -> bool {
     let counts = [
         DROPPED_FABRIC,

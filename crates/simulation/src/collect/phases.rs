@@ -1,5 +1,5 @@
-//! Flows and phases of a run: what was measured beside what the fluid model calculates for the ways
-//! that flows took.
+//! Flows and phases of a run: measured values beside the results of the fluid model for the paths
+//! of the flows.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Flow {
         Some(self.received?.saturating_sub(self.begin.started).max(1))
     }
 
-    /// Its share per picosecond of what it has to send, in the measurement window; none if fewer
+    /// Fraction of its message that arrives per picosecond in the measurement window; none if fewer
     /// than two packets came.
     fn normalised_rate(&self) -> f64 {
         let (bits, time) = self.measured.unwrap_or((0, 1));

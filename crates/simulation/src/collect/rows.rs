@@ -33,7 +33,7 @@ fn add_series<'a, T: Counts>(
 }
 
 /// The samples of all domains in one table of `columns` columns, row by row: each domain has values
-/// for the columns that it names, sample by sample. Gives the number of rows, too.
+/// for the columns that it names, sample by sample. Returns the number of rows, too.
 fn by_sample<'a>(
     parts: impl Iterator<Item = (&'a [u64], &'a [u64])>,
     columns: usize,

@@ -27,7 +27,7 @@ pub struct ApplicationConfig {
     pub repetitions: u32,
     /// True if a run to completion does not wait for it.
     pub background: bool,
-    /// The section that says how messages travel: `mpi = { preset = "codes" }`. It may be empty.
+    /// The section on the transfer of messages: `mpi = { preset = "codes" }`. It may be empty.
     pub mpi: Section,
 }
 
@@ -51,7 +51,7 @@ pub struct TraceConfig {
 }
 
 impl ProgramConfig {
-    /// The section that says it.
+    /// The section with this key.
     pub fn section(&self) -> &Section {
         match self {
             ProgramConfig::Motif(section) => section,
@@ -126,8 +126,8 @@ pub(super) struct ApplicationSection {
         reason = "makes `motif` a known key; it is read as a section"
     )]
     pub motif: Elsewhere,
-    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many
-    /// tasks there are.
+    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It gives the
+    /// number of tasks.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
@@ -285,8 +285,8 @@ pub(super) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError>
     Keys::of::<Mpi>().read(Section::new(node, format!("{path}.mpi")))
 }
 
-/// A workload whose `motif` is a table, also where only its name is written: tables can be laid
-/// over each other.
+/// A workload whose `motif` is a table, also if only its name is written: tables can be laid over
+/// each other.
 pub(super) fn with_kind(mut node: Node) -> Node {
     if let Value::Table(members) = &mut node.value {
         for member in members.iter_mut().filter(|member| member.key == "motif") {

@@ -27,7 +27,7 @@ pub struct Catalog {
     pub ready: &'static [(&'static str, &'static str)],
     /// Ready applications for the `file` of a workload: name and TOML text.
     pub ready_workloads: &'static [(&'static str, &'static str)],
-    /// Presets: what lies under an experiment's own keys, by name and TOML text.
+    /// Presets: values below an experiment's own keys, by name and TOML text.
     pub presets: &'static [(&'static str, &'static str)],
 }
 

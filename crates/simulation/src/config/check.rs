@@ -133,7 +133,7 @@ fn longest_packet(router: &RouterConfig, nic: &NicConfig) -> Result<u64, Invalid
     Ok(flits)
 }
 
-/// `section` is where the router's keys are.
+/// `section` is the place of the router's keys.
 fn buffers(section: &str, router: &RouterConfig, longest: u64) -> Result<(), Invalid> {
     let input = match router.input_buffer {
         Buffer::Size(size) => Some(("input_buffer", size, "\"auto\"")),
@@ -167,7 +167,7 @@ fn buffers(section: &str, router: &RouterConfig, longest: u64) -> Result<(), Inv
     Ok(())
 }
 
-/// The stages of a router are parts of its latency. `section` is where the router's keys are.
+/// The stages of a router are parts of its latency. `section` is the place of the router's keys.
 fn stages(section: &str, router: &RouterConfig) -> Result<(), Invalid> {
     let (route, allocation) = (router.route_computation, router.vc_allocation);
     let together = route.0.saturating_add(allocation.0);
@@ -271,7 +271,7 @@ fn output(experiment: &Experiment) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// Somebody's rates are to be recorded, and those of workloads that there are.
+/// Checks the recorded rates: they need an owner, and workloads that exist.
 fn rates(experiment: &Experiment) -> Result<(), Invalid> {
     let Some(rates) = &experiment.output.rates else {
         return Ok(());
@@ -318,7 +318,7 @@ pub(super) fn name(section: &Section, name: Option<&str>) -> Result<(), ConfigEr
     }
 }
 
-/// Somebody takes part.
+/// Checks that at least one endpoint takes part.
 pub(super) fn endpoints(section: &Section, endpoints: &Endpoints) -> Result<(), ConfigError> {
     match endpoints {
         Endpoints::Count { count: 0, .. } => Err(section.refuse(Invalid::new(
@@ -366,7 +366,8 @@ pub(super) fn workload(section: &Section, given: &TrafficSection) -> Result<(), 
 }
 
 fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
-    // With an application the run is complete when all of them are, whatever else goes on.
+    // With an application the run is complete when all of them are, even if other traffic
+    // continues.
     let enabled = || experiment.workloads.iter().filter(|one| one.enabled);
     let jobs = enabled().any(|one| one.job().is_some());
     if enabled().next().is_none() {

@@ -1,4 +1,4 @@
-//! Values that sections take where nothing is written, and keys that another type reads.
+//! Default values of sections, and keys that another type reads.
 
 use std::borrow::Cow;
 

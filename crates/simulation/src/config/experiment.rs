@@ -110,10 +110,10 @@ pub struct NicConfig {
     /// True if every data packet is acknowledged by a packet of one flit in a separate traffic
     /// class.
     pub acknowledge: bool,
-    /// Routes of acknowledgements and other control packets, those of routers included. "minimal":
-    /// minimal routes whatever waits there, as in the simulator of Jiang et al.; where one link
-    /// joins two groups, the answers share it. "as_data": the routing algorithm's, in their own
-    /// traffic classes.
+    /// Routes of acknowledgements and other control packets, those of routers included.
+    /// "minimal": minimal routes regardless of queues, as in the simulator of Jiang et al.; if one
+    /// link joins two groups, the answers share it. "as_data": the routing algorithm's, in their
+    /// own traffic classes.
     pub control_routes: ControlRoutes,
     /// Virtual channels per traffic class on the link from the NIC to its router, used in turn.
     /// `[queueing]` divides them into queues like others.
@@ -176,7 +176,7 @@ pub struct RunConfig {
 }
 
 impl RunConfig {
-    /// The simulated time at which it ends in any case, if there is one.
+    /// The simulated time at which it ends at the latest, if there is one.
     pub fn end(&self) -> Option<Time> {
         match self.until {
             Until::Time(until) => Some(until.0),
@@ -197,12 +197,13 @@ fn first_seed() -> u64 {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {
-    /// Least width of the bins of `/data/series`. It is doubled, as often as needed, where there
-    /// would be more than 1,048,576 bins; `bin_ps` in the result is the width.
+    /// Least width of the bins of `/data/series`.
+    /// It is doubled, as often as needed, if there would be more than 1,048,576 bins; `bin_ps` in
+    /// the result is the width.
     pub bin: Duration,
-    /// Least interval of `/data/occupancy`; not recorded by default. It is doubled, as often as
-    /// needed, where there would be more than 1,048,576 times, or more than 16,777,216 numbers (but
-    /// 1,024 times in any case).
+    /// Least interval of `/data/occupancy`; not recorded by default.
+    /// It is doubled, as often as needed, if there would be more than 1,048,576 times, or more than
+    /// 16,777,216 numbers (but 1,024 times in any case).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Duration>,
     /// Record `/data/packets`.
@@ -242,7 +243,7 @@ pub struct OutputConfig {
 pub enum Attribution {
     /// Nothing is recorded.
     None,
-    /// Whose data waits is told by job.
+    /// Waiting data is attributed to jobs.
     #[default]
     Jobs,
     /// Also by source and destination.
@@ -308,10 +309,11 @@ impl Default for OutputConfig {
     }
 }
 
-/// `[cost]`: what memory costs. With this section `weir check` and the result tell what the buffers
-/// of all routers are worth: their area, and the energy of what is written to and read from them.
-/// The defaults are those of Yebenes et al., TACO 2019, section 5.5, from CACTI 7.0 for static
-/// memory at 22 nm; other sizes cost in proportion.
+/// `[cost]`: cost of memory.
+/// With this section `weir check` and the result give the cost of the buffers of all routers: their
+/// area, and the energy of writes to and reads from them. The defaults are those of Yebenes et al.,
+/// TACO 2019, section 5.5, from CACTI 7.0 for static memory at 22 nm; other sizes cost in
+/// proportion.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CostConfig {
@@ -347,8 +349,8 @@ pub struct Experiment {
     pub queueing: Chosen<queueing::Build>,
     /// `[router]`.
     pub router: RouterConfig,
-    /// `[router.KIND]` for some kinds of routers: with `[router]` for what they leave out. Which
-    /// kinds there are is known when the network is built.
+    /// `[router.KIND]` for some kinds of routers, with the values of `[router]` for keys that they
+    /// leave out. The existing kinds are known when the network is built.
     pub router_kinds: Vec<(String, RouterConfig)>,
     /// `[nic]`.
     pub nic: NicConfig,
@@ -362,8 +364,8 @@ pub struct Experiment {
     pub output: OutputConfig,
     /// `[cost]`, if the file has it.
     pub cost: Option<CostConfig>,
-    /// The experiment with every default filled in, as TOML: what is stored in the result and
-    /// compared to tell one experiment from another.
+    /// The experiment with every default filled in, as TOML.
+    /// It is stored in the result, and compared to tell one experiment from another.
     pub resolved: String,
     /// The whole file as it was given, for errors about keys that several sections share:
     /// `file.refuse(Invalid::new("router.input_buffer", …))`.

@@ -149,8 +149,8 @@ fn required<F>(file: &Section, name: &str, family: &Family<F>) -> Result<Section
     section(file, name)
 }
 
-/// `[router]`, without a key that it had once, and the tables in it: what is different for routers
-/// of a kind.
+/// `[router]`, and its tables with the differences of a kind of routers.
+/// An obsolete key is refused.
 fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>), ConfigError> {
     let mut section = section(file, "router")?;
     if let Some(old) = section.node.get("voq") {
@@ -185,7 +185,7 @@ fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>),
 }
 
 /// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no
-/// such key. `list` is what `weir list` calls the variants.
+/// such key. `list` is the name of the variants in `weir list`.
 fn choosing_scheme(
     file: &Section,
     name: &str,
@@ -345,7 +345,7 @@ const OF_APPLICATIONS: [&str; 6] = [
 ];
 const OF_PATTERNS: [&str; 5] = ["pattern", "load", "message", "injection", "stop"];
 
-/// That a workload has no key of the other sort of workloads.
+/// Checks that a workload has no key of the other sort of workloads.
 fn of_one_sort(section: &Section, application: bool) -> Result<(), ConfigError> {
     let (others, whose, remedy) = match application {
         true => (

@@ -1,10 +1,10 @@
-//! The experiment file: TOML text in, typed and validated values out. Every error names file, line,
-//! value and remedy.
+//! The experiment file: TOML text in, typed and validated values out.
+//! Every error names file, line, value and remedy.
 //!
 //! `tree` keeps the origin of every key and value; `deserialize` makes typed values of it, and
-//! errors that know their place; `load` reads the sections of an experiment, `check` refuses what
-//! does not fit together, `resolve` writes the experiment with all defaults. Nothing here knows a
-//! variant: their names and schemas come with a [`Catalog`].
+//! errors that know their place; `load` reads the sections of an experiment, `check` refuses values
+//! that do not fit together, `resolve` writes the experiment with all defaults. Nothing here knows
+//! a variant: their names and schemas come with a [`Catalog`].
 
 mod application;
 mod catalog;

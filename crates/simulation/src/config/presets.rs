@@ -14,10 +14,10 @@ pub const KEY: &str = "preset";
 /// The sections that a preset may have.
 const SECTIONS: [&str; 5] = ["routing", "queueing", "router", "nic", "congestion"];
 
-/// The experiment with its presets below its own keys, and without the key that names them. Among
-/// several presets the later one wins. If a section chooses a variant, a preset has a table for
-/// each variant that it has parameters for (`[routing.ugal]`). Only the table of the chosen variant
-/// is used, so that another may be chosen under the same preset.
+/// The experiment with its presets below its own keys, and without the key that names them.
+/// Among several presets the later one wins. If a section chooses a variant, a preset has a table
+/// for each variant that it has parameters for (`[routing.ugal]`). Only the table of the chosen
+/// variant is used, so that another may be chosen under the same preset.
 pub(super) fn laid_under(
     root: Node,
     folder: &Folder,
@@ -82,7 +82,7 @@ fn family(section: &str, catalog: &Catalog) -> Option<Family> {
     }
 }
 
-/// Refuses what a preset cannot have. Values are checked when they are used.
+/// Refuses keys that a preset cannot have. Values are checked when they are used.
 fn check(preset: &Node, catalog: &Catalog) -> Result<(), ConfigError> {
     for section in preset.members() {
         let Member { key, origin, value } = section;

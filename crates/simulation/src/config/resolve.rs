@@ -71,7 +71,7 @@ fn workload(config: &WorkloadConfig) -> Result<Node, ConfigError> {
             let node = Node::written(&ApplicationSection {
                 name: Some(config.name.clone()),
                 endpoints: Some(config.endpoints.clone()),
-                // A trace says it.
+                // A trace gives it.
                 tasks: job.tasks.filter(|_| job.program.trace().is_none()),
                 placement: None,
                 placement_seed: None,

@@ -1,4 +1,5 @@
-//! Files that come with weir, and others in their place: what `file = "…"` and `preset = "…"` name.
+//! Files that come with weir, and files of the user instead: those named by `file = "…"` and
+//! `preset = "…"`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,7 +15,7 @@ use weir_model::Invalid;
 pub(super) struct Shelf<'a> {
     /// The key in its section, for messages.
     pub key: &'a str,
-    /// Names and texts of what comes with weir.
+    /// Names and texts of the files that come with weir.
     pub ready: &'static [(&'static str, &'static str)],
     /// The folder of those files.
     pub folder: &'static str,
@@ -142,8 +143,9 @@ pub(super) fn without_file(mut node: Node) -> Node {
     node
 }
 
-/// The longest file that is read, in bytes. Files written by people have some kilobytes, and lists
-/// for every endpoint of a large network some hundred.
+/// The longest file that is read, in bytes.
+/// Files written by people have some kilobytes, and lists for every endpoint of a large network
+/// some hundred.
 const LONGEST_FILE: u64 = 4 << 20;
 
 /// The text of a file. Others than regular files are not even opened: a pipe may keep its reader

@@ -125,7 +125,7 @@ pub(super) struct TrafficSection {
     /// Generation times of messages.
     #[serde(default = "bernoulli")]
     pub injection: Injection,
-    /// Which endpoint sends to which: { kind = "…", … }.
+    /// Traffic pattern: { kind = "…", … }.
     #[serde(skip_serializing)]
     #[expect(
         dead_code,

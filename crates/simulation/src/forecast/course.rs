@@ -35,8 +35,8 @@ impl Step {
     }
 }
 
-/// The course of a job: what part of its bits has been sent when so much of its time has gone by,
-/// both from 0 to 1. The tasks that were looked at stand for all, and go on side by side.
+/// The course of a job: the part of its bits sent by each part of its time, both from 0 to 1.
+/// The examined tasks stand for all, and run side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     tasks: Vec<Line>,
@@ -97,10 +97,10 @@ impl Course {
         self.tasks.iter().map(sent).sum::<f64>() / all.max(f64::MIN_POSITIVE)
     }
 
-    /// The part of the time after which this part of the bits is sent; of a span in which nothing
-    /// is sent, what is nearest to `near`.
+    /// The part of the time after which this part of the bits is sent; within a span in which
+    /// nothing is sent, the time nearest to `near`.
     pub fn when(&self, sent: f64, near: f64) -> f64 {
-        /// Sums of floats differ by so much.
+        /// Rounding error of sums of floats.
         const NOTHING: f64 = 1e-9;
         let bisect = |reached: &dyn Fn(f64) -> bool| {
             let (mut low, mut high) = (0.0, 1.0);

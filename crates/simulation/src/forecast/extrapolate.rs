@@ -4,8 +4,8 @@ use super::flow::{Amount, Flow};
 use super::work::{COPIES, Work};
 use crate::{Sample, Trial};
 
-/// Packet-hops per second of one core where nothing was measured yet: about what large networks
-/// reach.
+/// Packet-hops per second of one core if nothing was measured yet: about the rate of large
+/// networks.
 pub const ASSUMED_RATE: f64 = 3e6;
 
 /// Fewer packet-hops say nothing.
@@ -13,15 +13,16 @@ const FEWEST: u64 = 100;
 
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
-/// A packet without congestion is in events and credits besides, and in mail, where one letter is
-/// written while another is read and a third is empty.
+/// Memory of a packet without congestion.
+/// It is also in events and credits, and in mail, where one letter is written while another is read
+/// and a third is empty.
 const FLYING: f64 = 3.0 * PACKET;
 /// Lists grow by more than one place at a time, and a run has moments that are busier than its
 /// beginning.
 const SPARE: f64 = 1.15;
 /// Maximum time of an application, as a multiple of its minimum time.
 const MOST_HELD: f64 = 4.0;
-/// Packets of applications take no more hops than these for each of a shortest way.
+/// Maximum hops of packets of applications, as a multiple of those of a shortest path.
 const MOST_DETOURS: f64 = 2.0;
 
 /// Cost of a run.
@@ -55,8 +56,8 @@ impl Forecast {
     /// while it is written.
     pub const PROGRAM: f64 = 19e6;
 
-    /// If nothing is known of the run but its work: a lower bound where there is congestion, or
-    /// packets take longer ways.
+    /// Forecast if only the work of the run is known: a lower bound if there is congestion, or if
+    /// packets take longer paths.
     pub fn assumed(work: &Work, rate: f64) -> Forecast {
         let end = work.least_end();
         let packet_hops = work.packet_hops();
@@ -180,9 +181,10 @@ struct Seen<'a> {
     last: &'a Sample,
 }
 
-/// If less than this part of what was missing at receivers in the first part of what was seen is
-/// missing in the second, the network is not carrying less than is offered: it was not yet full of
-/// the packets that are under way.
+/// Threshold for a network that is still filling up.
+/// If less than this part of what was missing at receivers in the first part of the samples is
+/// missing in the second, the network carries what is offered: it was not yet full of the packets
+/// under way.
 const CATCHES_UP: f64 = 0.75;
 
 impl Seen<'_> {
@@ -191,13 +193,13 @@ impl Seen<'_> {
         (self.last.seconds - self.half.seconds) / hops
     }
 
-    /// Bytes by which what is held will grow.
+    /// Bytes by which the held memory will grow.
     fn more(&self, work: &Work, end: f64) -> f64 {
         self.filling(work) + self.waiting(work, end) + self.tasks(work, end)
     }
 
-    /// Bytes of packets that will be under way when the network has as many of them as it carries,
-    /// if that is not seen: then the mail that they are in has gone round, too.
+    /// Bytes of packets under way when the network has reached its capacity of them, if that was
+    /// not seen: then the mail that they are in has gone round, too.
     fn filling(&self, work: &Work) -> f64 {
         if self.last.until as f64 >= work.settles() {
             return 0.0;
@@ -210,8 +212,8 @@ impl Seen<'_> {
         (under_way - self.last.packets as f64).max(0.0)
     }
 
-    /// Bytes by which the tasks of applications will grow, by what they know of each other: as they
-    /// did, for a while; and at least to what their programs say.
+    /// Bytes by which the tasks of applications will grow, through their knowledge of each other:
+    /// at the previous rate, for a while, and at least to the size that their programs imply.
     fn tasks(&self, work: &Work, end: f64) -> f64 {
         let closed = |flow: &Flow| matches!(flow.amount, Amount::Closed { .. });
         if !work.flows.iter().any(closed) {
@@ -227,7 +229,7 @@ impl Seen<'_> {
         like_before.max(known - so_far)
     }
 
-    /// Bytes of what is counted by time bin and by workload at the end, and of its copies.
+    /// Bytes of the counts by time bin and by workload at the end, and of their copies.
     fn recorded(&self, work: &Work, end: f64) -> f64 {
         let times = work.records.chunks(end) / work.records.chunks(self.last.until as f64);
         let series = self.last.series as f64 * times.max(1.0);
@@ -255,7 +257,7 @@ impl Seen<'_> {
             true => (took - began) / (at - before),
             false => took / at.max(1.0),
         };
-        // One that is held up by another is not held up for ever.
+        // A job that is held up by another is not held up for ever.
         (at, slow.clamp(1.0, MOST_HELD))
     }
 
@@ -290,8 +292,8 @@ impl Seen<'_> {
             }
         }
         let hops = (self.last.packet_hops - self.half.packet_hops) as f64;
-        // More than shortest ways: detours, packets that are sent again, control packets; and
-        // packets that have not arrived, which is as it will be where more and more of them wait.
+        // More than shortest paths: detours, packets that are sent again, control packets; and
+        // packets that have not arrived, whose number stays as it is if more and more of them wait.
         let more = |expected: f64| match expected > 0.0 {
             true => hops / expected,
             false => 1.0,
@@ -312,8 +314,7 @@ impl Seen<'_> {
         closed + (open * more(expected)).min(full)
     }
 
-    /// Bytes of what will have been generated and not delivered at the end, besides what there is
-    /// now.
+    /// Bytes of messages generated and not delivered at the end, besides the existing ones.
     fn waiting(&self, work: &Work, end: f64) -> f64 {
         let mut waiting = Waiting::default();
         for (job, flow) in work.flows.iter().enumerate() {
@@ -363,7 +364,7 @@ impl Seen<'_> {
         (on > 0.0).then_some(came / on)
     }
 
-    /// True if what arrives still grows towards what is accepted.
+    /// True if arrivals still grow towards the accepted load.
     fn catches_up(&self, job: usize, flow: &Flow, accepted: f64) -> bool {
         let missing = |from, to| Some(accepted - self.arrival_rate(job, flow, from, to)?);
         let first = missing(self.half, self.later);

@@ -27,9 +27,10 @@ const TABLE: f64 = 8.0 / 7.0 * DOUBLED;
 /// receive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// From when on, ps.
+    /// Time when it starts, ps.
     pub start: f64,
-    /// Until when, ps; infinite if it goes on to the end of the run, or until its program is over.
+    /// Time when it stops, ps; infinite if it continues to the end of the run, or until its program
+    /// is over.
     pub stop: f64,
     /// Amount of traffic.
     pub amount: Amount,
@@ -39,12 +40,12 @@ pub struct Flow {
     pub pairs: f64,
     /// Data packets for each bit.
     pub packets_per_bit: f64,
-    /// Packets for each data packet, with itself: its acknowledgement, and its part of what its
-    /// message exchanges first.
+    /// Packets for each data packet, including itself: its acknowledgement, and its part of its
+    /// message's handshake.
     pub copies: f64,
-    /// Packets times routers on a shortest way for each bit, with those others.
+    /// Packets times routers on a shortest path for each bit, with those others.
     pub hops_per_bit: f64,
-    /// Bits of control packets that go to where a bit of data goes, and that come back from there.
+    /// Bits of control packets for each bit of data, to its destination and back from there.
     pub control: [f64; 2],
     /// Memory at its source for a message, and for others that wait.
     pub held: Held,
@@ -64,13 +65,13 @@ pub struct Held {
 }
 
 impl Flow {
-    /// Bytes of what the tasks of an application know of each other in the end.
+    /// Bytes of the tasks' knowledge of each other in the end.
     pub fn peers_bytes(&self) -> f64 {
         self.open.peers * entry(OF_A_PEER)
     }
 
-    /// Bytes of what they have started and not completed, at the worst moment: there, and at their
-    /// NICs.
+    /// Bytes of operations started and not completed, at the worst moment: at the tasks, and at
+    /// their NICs.
     pub fn started_bytes(&self) -> f64 {
         let Open {
             sends, receives, ..
@@ -80,8 +81,8 @@ impl Flow {
     }
 }
 
-/// Bytes of an entry, with the room that its list and its table have for more, and with what was
-/// freed when they grew.
+/// Bytes of an entry, with the spare room of its list and its table, and with the memory freed when
+/// they grew.
 fn entry(Entries { lists, tables }: Entries) -> f64 {
     /// The memory of a table before it doubled is half of the new one, and mostly of no use to
     /// others.
@@ -194,7 +195,7 @@ pub(super) fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
     network.topology.link(router, port).bandwidth.0 as f64 / 1e12
 }
 
-/// A pattern, with the mean length of its messages in bits, and where they go.
+/// A pattern, with the mean length of its messages in bits, and their destinations.
 fn open_loop(
     load: f64,
     open: &OpenLoop,
@@ -214,7 +215,7 @@ fn open_loop(
     let senders: Vec<EndpointId> = looked().filter(|&one| traffic.sends(one)).collect();
     let of_all = traffic.tasks.len() as f64 / looked().count().max(1) as f64;
     let carried: f64 = senders.iter().map(|&one| bandwidth(network, one)).sum();
-    // Those messages that are for nobody are not sent.
+    // Messages without a destination are not sent.
     let mut drawn = Drawn::default();
     for at in 0..draws {
         let Some(&from) = senders.get(at % senders.len().max(1)) else {
@@ -266,7 +267,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// One more.
+    /// Adds one message.
     fn message(
         &mut self,
         open: &OpenLoop,

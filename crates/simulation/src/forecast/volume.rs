@@ -86,10 +86,11 @@ impl Volume {
         exact: true,
     };
 
-    /// Counts the messages of a job whose program is run `rounds` times. About `effort` operations
-    /// are looked at: of a large job the first task and others, spread evenly, and of a long
-    /// program some parts. `weigh` says of a message (from, to, bytes) what else is to be added up.
-    /// With it comes what some of the tasks do in one round, step by step.
+    /// Counts the messages of a job whose program is run `rounds` times.
+    /// About `effort` operations are examined. In a large job these are of the first task and
+    /// others, spread evenly; in a long program they are of some parts. `weigh` gives further
+    /// weights of a message (from, to, bytes) to be added up. The steps of some of the tasks in one
+    /// round are returned as well.
     pub fn of(
         job: &Job,
         rounds: u32,
@@ -159,9 +160,9 @@ struct Count<'a, F> {
     effort: u64,
     ops: Vec<Op>,
     step_ops: Vec<Op>,
-    /// Operations so far.
+    /// Operations examined so far.
     looked: u64,
-    /// Parts of the program that was looked at last.
+    /// Parts of the program that was examined last.
     parts: u32,
     /// Work of the task that is examined.
     own: Volume,
@@ -179,7 +180,7 @@ struct Count<'a, F> {
 
 impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
     fn all(&mut self) -> Volume {
-        // The first task often is a root, and stands for no other.
+        // The first task often is a root, and is representative of no other.
         let mut all = self.task(0);
         let mut received = std::mem::take(&mut self.received);
         let others = self.job.tasks.saturating_sub(1);
@@ -330,8 +331,8 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         self.own.open.most(now);
     }
 
-    /// A message, and the messages by which a long one asks for leave. Messages from a task to
-    /// itself do not pass a NIC.
+    /// A message, and the messages by which a long one asks for leave.
+    /// Messages from a task to itself do not pass a NIC.
     fn message(&mut self, from: Peer, to: Peer, bytes: u64) {
         if from == to {
             return;
@@ -365,8 +366,8 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
     }
 }
 
-/// Steps by part in the order of the program. One that was looked at stands for those after it
-/// until the next, the first for those before it, too.
+/// Steps by part in the order of the program.
+/// An examined part stands for those after it until the next; the first also for those before it.
 fn in_order(mut steps: Vec<(u32, Vec<Step>)>, parts: u32) -> Vec<Step> {
     steps.sort_unstable_by_key(|step| step.0);
     let ends = steps.iter().skip(1).map(|step| step.0).chain([parts]);

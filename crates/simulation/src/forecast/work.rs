@@ -40,8 +40,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Estimates the work of an experiment. About `effort` operations of the programs of all
-    /// applications are examined.
+    /// Estimates the work of an experiment.
+    /// About `effort` operations of the programs of all applications are examined.
     pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
         let network = plan.network();
         let end = experiment.run.end().unwrap_or(NEVER);
@@ -77,7 +77,7 @@ impl Work {
         }
     }
 
-    /// Packet-hops of the whole run, if all packets go by shortest ways and receivers take what
+    /// Packet-hops of the whole run, if all packets take shortest paths and receivers take what
     /// their links carry.
     pub fn packet_hops(&self) -> f64 {
         let end = self.least_end();
@@ -85,11 +85,11 @@ impl Work {
         self.flows.iter().map(hops).sum()
     }
 
-    /// From when on, ps, what arrives tells what the network carries: packets that are sent as soon
-    /// as anything is have arrived, and answers to them, and what these let go. A run that ends
-    /// sooner never gets there.
+    /// Time from which arrivals show what the network carries, ps.
+    /// By then the first packets have arrived, as have the answers to them and the packets that the
+    /// answers release. A run that ends sooner never gets there.
     pub fn settles(&self) -> f64 {
-        /// Ways through the network.
+        /// Traversals of the network.
         const WAYS: f64 = 3.0;
         let starts = self.flows.iter().map(|flow| flow.start);
         let first = starts.fold(f64::INFINITY, f64::min);
@@ -123,18 +123,18 @@ pub struct Records {
     pub packets: bool,
     /// True if there is a row for each message.
     pub messages: bool,
-    /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each
-    /// domain in which they have tasks.
+    /// Bytes of the other counts of all workloads: histograms of latencies mostly, in each domain
+    /// in which they have tasks.
     pub counts: f64,
 }
 
 impl Work {
-    /// Hops of a packet on a shortest way, on average.
+    /// Hops of a packet on a shortest path, on average.
     pub fn hops_per_packet(&self) -> f64 {
         mean_hops(&self.flows)
     }
 
-    /// Bytes of what is counted of all workloads, when the result is written.
+    /// Bytes of the counts of all workloads, when the result is written.
     pub fn counted(&self) -> f64 {
         COPIES * self.records.counts
     }
@@ -191,7 +191,7 @@ fn traces(experiment: &Experiment) -> u64 {
     each.values().map(|trace| trace.memory_bytes()).sum()
 }
 
-/// Hops of a packet on a shortest way, on average.
+/// Hops of a packet on a shortest path, on average.
 fn mean_hops(flows: &[Flow]) -> f64 {
     let packets = flows.iter().map(|flow| flow.copies * flow.packets_per_bit);
     let hops: f64 = flows.iter().map(|flow| flow.hops_per_bit).sum();
@@ -247,8 +247,9 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
     flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
 }
 
-/// Receivers take no more than their links carry, on which there is control traffic, too: that of
-/// what they receive, and that of what they send themselves, as much of it as of that.
+/// Limits receivers to the capacity of their links.
+/// The links also carry control traffic: for the data that the endpoints receive, and for the data
+/// that they send, in equal proportion.
 fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], network: &Network) {
     let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
     for (flow, receivers) in flows.iter().zip(receivers) {
@@ -273,7 +274,7 @@ fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], netw
     }
 }
 
-/// Bits of control packets that come to each endpoint in a ps for what it sends; empty if there are
+/// Bits of control packets that come to each endpoint in a ps for its own data; empty if there are
 /// none.
 fn returning(flows: &[Flow], traffic: &[Traffic], network: &Network) -> Vec<f64> {
     let mut returning = Vec::new();
@@ -299,8 +300,9 @@ struct Share {
     bits: f64,
 }
 
-/// Traffic to each receiver. Receivers to which no more is drawn than by chance, if all get the
-/// same, are alike, and stand for the receivers to which nothing is drawn.
+/// Traffic to each receiver.
+/// Receivers to which no more is drawn than by chance, if all get the same, are alike, and stand
+/// for the receivers to which nothing is drawn.
 fn shares<'a>(flow: &'a Flow, receivers: &'a Receivers) -> impl Iterator<Item = Share> + 'a {
     let offered = match flow.amount {
         Amount::Open { offered, .. } => offered,

@@ -1,6 +1,6 @@
-//! The chain that the end of a job hung on: from the end of its last task back to its beginning,
-//! through the messages and computations that each next thing waited for, and where those messages
-//! waited on their way.
+//! Critical path of a job.
+//! It runs from the end of the job's last task back to its beginning, through the messages and
+//! computations that each next event waited for, with the places where those messages waited.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Log {
 enum Link {
     /// A task computed, or its host was busy.
     Host { from: Time, to: Time },
-    /// A message was under way from its NIC until the one who waited for it went on.
+    /// A message was under way from its NIC until the task that waited for it continued.
     Message {
         name: Name,
         from: Time,
@@ -42,7 +42,7 @@ enum Link {
 }
 
 impl Plan {
-    /// This run, with what happens to tasks kept ([`Outcome::tasks`]).
+    /// This run, with the log of tasks kept ([`Outcome::tasks`]).
     #[must_use]
     pub fn with_task_log(mut self) -> Plan {
         self.blueprint.recording.tasks = true;
@@ -125,7 +125,7 @@ impl Log {
     /// The chain that led to a row, from there back to the start.
     fn chain(&self, end: usize) -> Vec<Link> {
         let (mut at, mut links) = (end, Vec::new());
-        // Causes come before what they lead to; a log that says otherwise ends the chain.
+        // Causes come before their effects; a log that says otherwise ends the chain.
         for _ in 0..self.rows.len() {
             let row = self.rows[at];
             let sent = match row.what {
@@ -196,7 +196,7 @@ fn ends(rows: &[TaskStep], data: &Data) -> Vec<(u16, Time, Time, usize)> {
     ends.collect()
 }
 
-/// Adds a message: the ways of its packets, when it was given to its NIC, and when the one who
+/// Adds a message: the paths of its packets, when it was given to its NIC, and when the task that
 /// waited for it heard of it.
 fn add_message(
     path: &mut Path,
@@ -230,7 +230,7 @@ fn add_message(
                 waited_ps,
             });
         }
-        // Whoever waits for a message to leave does not wait for what it meets then.
+        // A task that waits for a message to leave does not wait for its later path.
         let hops = if leaves { 0 } else { way.len() - 1 };
         for pair in way.windows(2).take(hops) {
             let waited_ps = pair[1].waited(Some(&pair[0]), network).min(left);

@@ -8,9 +8,9 @@ use weir_model::Time;
 /// Number of waiting tasks that are named.
 const MOST: usize = 8;
 
-/// Adds the states of all applications up over the ranks: one of which tasks are left while none of
-/// its messages is on its way and none of its tasks waits for a time can never go on. `names` are
-/// those of the workloads.
+/// Adds the states of all applications up over the ranks: an application can never continue if it
+/// has tasks left while none of its messages is on its way and none of its tasks waits for a time.
+/// `names` are those of the workloads.
 pub fn search_hang(
     parts: &[&mut dyn Part],
     names: &[&str],
@@ -48,7 +48,7 @@ fn add(sum: &mut JobState, state: &JobState) {
     sum.unfinished += state.unfinished;
 }
 
-/// The first job that cannot go on, and how many of its tasks are left.
+/// The first job that cannot continue, and the number of its remaining tasks.
 fn hung(sums: &[JobState]) -> Option<(u16, u64)> {
     let stuck = |sum: &JobState| sum.unfinished > 0 && sum.pending == 0 && sum.sent == sum.received;
     let job = sums.iter().position(stuck)?;

@@ -27,7 +27,7 @@ pub struct Outcome {
     pub data: Data,
     /// Facts about this run that may differ between runs.
     pub facts: Facts,
-    /// The ways of watched packets: by packet, in order.
+    /// The paths of watched packets: by packet, in order.
     pub steps: Vec<Step>,
     /// Log of tasks, by domain, if one was kept.
     pub tasks: Vec<Vec<TaskStep>>,
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub wall_seconds: f64,
     /// Windows run.
     pub windows: u64,
-    /// Why it ended early, if it did.
+    /// Reason why it ended early, if it did.
     pub stopped: Option<StopReason>,
 }
 
@@ -43,9 +43,9 @@ pub struct Outcome {
 pub trait Observer {
     /// Called several times a second, and after every window.
     fn progress(&mut self, progress: Progress, ranks: u32);
-    /// Reason to end the run now, if there is one. Asked several times a second, and after every
-    /// window, on every rank. If one rank gives a reason, all end at the same simulated time, and
-    /// the result is marked as not complete.
+    /// Reason to end the run now, if there is one.
+    /// Asked several times a second, and after every window, on every rank. If one rank gives a
+    /// reason, all end at the same simulated time, and the result is marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
     /// True if the state is to be saved now. Asked at the end of every window on all ranks, of
     /// which all or none save theirs.
@@ -54,8 +54,8 @@ pub trait Observer {
     }
     /// The state of this rank's domains, which was wanted.
     fn take_state(&mut self, _: Saved) {}
-    /// Maximum wall-clock time before a wish to stop is heeded. Runs that have to check often are
-    /// slower.
+    /// Maximum wall-clock time before a wish to stop is heeded.
+    /// Runs that have to check often are slower.
     fn heed_within(&self) -> Duration {
         Duration::from_secs(5)
     }
@@ -66,7 +66,7 @@ struct Lookout<'a> {
     watchman: Watchman,
     observer: &'a mut dyn Observer,
     ranks: u32,
-    /// Why the run was ended by this.
+    /// Error with which this ended the run.
     error: Option<RunError>,
 }
 
@@ -213,7 +213,7 @@ fn simulated_time(
     }
     let last = parts.iter().map(|part| part.last_activity()).max();
     let last = last.unwrap_or(0);
-    // The least of what is left to the end of time is the most.
+    // The minimum of the distances to the end of time is the maximum.
     let mut left = [NEVER - last];
     transport.min(&mut left)?;
     Ok(NEVER - left[0])

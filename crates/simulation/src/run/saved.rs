@@ -1,4 +1,4 @@
-//! The state of a run at the end of a window, from which it goes on.
+//! The state of a run at the end of a window, from which it can continue.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use weir_fabric::{Fabric, Part, Parts};
 use weir_model::codec::CodecError;
 use weir_model::{DomainId, Time};
 
-/// The domains of one rank, or of several that were put together, at the end of a window. A run of
-/// the same experiment goes on from there on any number of ranks.
+/// The domains of one rank, or of several that were put together, at the end of a window.
+/// A run of the same experiment can continue from there on any number of ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
     pub(super) start: Start,
@@ -53,7 +53,7 @@ impl Saved {
         Ok(())
     }
 
-    /// Lets domains that have just been built go on.
+    /// Loads the state into domains that have just been built.
     pub(super) fn load(&self, fabric: &mut Fabric) -> Result<(), RunError> {
         for part in fabric.parts() {
             let id = part.id();

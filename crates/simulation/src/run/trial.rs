@@ -1,4 +1,4 @@
-//! The beginning of a run, to learn from it what the whole will take.
+//! The beginning of a run, to forecast the cost of the whole.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ pub struct Sample {
     pub waiting: u64,
     /// Bytes of the counts by time bin; of the last sample only.
     pub series: u64,
-    /// Bytes of what else is counted of workloads; of the last sample only.
+    /// Bytes of the other counts of workloads; of the last sample only.
     pub counts: u64,
     /// Bytes that the state of all domains holds.
     pub state: u64,
@@ -120,8 +120,9 @@ impl Watcher for Sampler<'_> {
         self.stop.then_some(StopReason::MaxWall)
     }
 
-    /// Longer pieces keep a domain in the cache, as in a whole run: where others have the processor
-    /// most of the time, pieces of 100 ms have made a packet-hop twice as dear.
+    /// Longer pieces keep a domain in the cache, as in a whole run.
+    /// If others have the processor most of the time, pieces of 100 ms have made a packet-hop twice
+    /// as expensive.
     fn heed_within(&self) -> Duration {
         Duration::from_millis(300)
     }

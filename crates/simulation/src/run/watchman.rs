@@ -12,8 +12,9 @@ use weir_model::{NEVER, Time};
 
 /// Windows between two searches for a deadlock while other packets still move, at least …
 const PERIOD: u64 = 512;
-/// … and so much of all windows so far: an eighth. A search looks at every packet that waits, which
-/// in a congested network takes as long as hundreds of windows.
+/// … and this share of all windows so far: an eighth.
+/// A search examines every waiting packet, which in a congested network takes as long as hundreds
+/// of windows.
 const SHARE: u64 = 8;
 
 /// State of a watchman.

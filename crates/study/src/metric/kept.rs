@@ -14,14 +14,14 @@ const SERIES: &str = "data/series";
 /// Metrics of a throughput under congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kept {
-    /// The mean over the bins of what each has of the throughput before, at most all of it.
+    /// The mean over the bins of each bin's share of the throughput before, at most all of it.
     Effectiveness,
     /// Time from the beginning of the window until no later bin is below this percentage of the
     /// throughput before.
     Recovery(u32),
 }
 
-/// The name of the first, and what the second begins with.
+/// The name of the first, and the prefix of the second.
 const EFFECTIVENESS: &str = "effectiveness";
 const RECOVERY: &str = "recovery_";
 
@@ -50,7 +50,7 @@ impl Kept {
         }
     }
 
-    /// That there is a time before the window to compare with.
+    /// Checks that there is a time before the window to compare with.
     pub fn check(name: &str, window: Option<(Time, Time)>) -> Result<(), NotAMetric> {
         match window {
             Some((from, _)) if from > 0 => Ok(()),

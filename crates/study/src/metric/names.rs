@@ -1,4 +1,4 @@
-//! From the name of a metric to what it is.
+//! Reads the names of metrics.
 
 use super::kept::Kept;
 use super::pattern::chosen;
@@ -28,7 +28,7 @@ const FAMILIES: [&str; 15] = [
 ];
 /// Time of a job divided by its time alone.
 pub(crate) const SLOWDOWN: &str = "slowdown";
-/// The column with the score of a point, and what those of its criteria begin with.
+/// The column with the score of a point, and the prefix of the columns of its criteria.
 pub(crate) const SCORE: &str = "score";
 pub(crate) const CRITERION: &str = "criterion";
 /// The shares of a port's time: name and column.
@@ -46,7 +46,8 @@ const PORTS: [(&str, &str, How, &str); 3] = [
 
 type Outcome<T> = Result<T, NotAMetric>;
 
-/// True if this can be the name of a kind of ports; which there are says the network of each point.
+/// True if this can be the name of a kind of ports; the network of each point decides which ones
+/// exist.
 pub(crate) fn is_kind(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     !name.is_empty() && name.bytes().all(legal)
@@ -251,7 +252,7 @@ fn attribute(group: String, name: &str, known: &'static [Attribute]) -> Outcome<
     })
 }
 
-/// The unit of a metric: times are in ns, what counts has none.
+/// The unit of a metric: times are in ns, counts have none.
 fn unit(units: &'static str) -> &'static str {
     match units {
         "ps" => "ns",

@@ -29,8 +29,8 @@ pub fn chosen<'a>(pattern: &str, jobs: &'a [String]) -> Result<Vec<&'a str>, Not
     })
 }
 
-/// The names of what is drawn, one for each job that a pattern in `name` means; `name` itself if
-/// there is none in it.
+/// The names of the drawn rows, one for each job that a pattern in `name` matches; `name` itself if
+/// there is no pattern in it.
 pub fn each(name: &str, jobs: &[String]) -> Result<Vec<String>, NotAMetric> {
     let parts: Vec<&str> = name.split('.').collect();
     let Some(at) = parts.iter().position(|part| part.contains('*')) else {

@@ -127,7 +127,7 @@ impl Metric {
         Ok(Some(inside.map(|(_, row)| row).collect()))
     }
 
-    /// Jain's index of what endpoints received in the window: (Σx)² / (n Σx²).
+    /// Jain's index of the payload that endpoints received in the window: (Σx)² / (n Σx²).
     fn fairness(&self, result: &ResultFile, column: &str) -> Outcome {
         let Some((endpoints, rest)) = endpoints_of(column) else {
             return Ok(None);
@@ -371,7 +371,7 @@ fn scheme(result: &ResultFile, name: &str) -> Outcome {
     Ok(rows.and_then(|rows| one(how, rows.iter().map(|&x| x as f64))))
 }
 
-/// One number of many; None of none, but for a sum.
+/// One number of many; None of an empty list, except for a sum.
 pub(super) fn one(how: How, values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values = values;
     match how {

@@ -191,7 +191,7 @@ impl Slowdown {
     }
 }
 
-/// A result with what was run.
+/// A result with its experiment.
 #[derive(Clone, Copy)]
 pub struct Ran<'a> {
     /// The result.
@@ -209,8 +209,8 @@ impl Metric {
         }
     }
 
-    /// The value of a slowdown: of a run, and of its jobs alone where those runs are there. None of
-    /// other metrics.
+    /// The value of a slowdown: from a run, and from runs of its jobs alone, if they exist.
+    /// None for other metrics.
     ///
     /// # Errors
     /// If a file is damaged.

@@ -1,4 +1,4 @@
-//! A study as job arrays of Slurm: the scripts, and what is asked of Slurm.
+//! A study as job arrays of Slurm: the scripts, and the requests to Slurm.
 
 mod queue;
 mod record;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use thiserror::Error;
 
-/// Why Slurm did not do what it was asked for.
+/// Reasons why Slurm did not meet a request.
 #[derive(Debug, Error)]
 pub enum SlurmError {
     /// The command is not there or cannot be started.
@@ -18,18 +18,18 @@ pub enum SlurmError {
     NoCommand {
         /// Its name.
         command: &'static str,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
-    /// The command says no.
+    /// The command refuses.
     #[error("{command}: {message}")]
     Refused {
-        /// Its name, and what it was about.
+        /// Its name and its object.
         command: String,
         /// Its message.
         message: String,
     },
-    /// The command says what is not understood.
+    /// The output of the command is not understood.
     #[error("{command} says {text:?}, where {expected} was expected")]
     NotUnderstood {
         /// Its name.
@@ -47,8 +47,9 @@ pub struct Queue;
 /// A task of an array: the array's job and the task's place in it.
 pub type TaskId = (u64, usize);
 
-/// Arguments of sbatch for a script. It is to start when the jobs `after` have ended in whatever
-/// way, and not before the condition `dependency`, as for sbatch.
+/// Arguments of sbatch for a script.
+/// It is to start when the jobs `after` have ended in whatever way, and not before the condition
+/// `dependency`, as for sbatch.
 pub fn arguments(script: &Path, after: &[String], dependency: Option<&str>) -> Vec<String> {
     let after = (!after.is_empty()).then(|| format!("afterany:{}", after.join(":")));
     let all: Vec<String> = dependency

@@ -1,4 +1,4 @@
-//! The batch scripts: one for each job array, and one that looks at what came out.
+//! The batch scripts: one for each job array, and one that collects the outcome.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub struct Array {
     pub tasks: Vec<Vec<usize>>,
 }
 
-/// Options of sbatch that a submission gives itself, and what to write instead.
+/// Options of sbatch that a submission sets itself, and the replacements to use.
 const OWN: [(&str, &str); 9] = [
     ("--dependency", "write --dependency without --sbatch-option"),
     ("-d", "write --dependency"),
@@ -140,7 +140,7 @@ impl Settings {
     pub fn collect_script(&self) -> String {
         let mut lines = self.head("The table, the report and the claims", "collect-%j.log");
         lines.extend(self.options.iter().cloned());
-        // Later lines win: one task is enough, whatever the points need.
+        // Later lines win: one task is enough, regardless of the needs of the points.
         lines.push("--nodes=1".to_string());
         lines.push("--ntasks=1".to_string());
         format!(
@@ -156,7 +156,7 @@ impl Settings {
 
     /// A comment, then the options that all scripts begin with.
     fn head(&self, what: &str, log: &str) -> Vec<String> {
-        // Slurm replaces what follows a percent sign.
+        // Slurm replaces the character after a percent sign.
         let folder = self.folder.display().to_string().replace('%', "%%");
         vec![
             format!("# {what} of a study; made by `weir sweep submit`."),
@@ -206,7 +206,7 @@ fn directives(lines: &[String]) -> String {
     text
 }
 
-/// An option in a line of a batch script, where sbatch reads quotes and backslashes as a shell
+/// An option in a line of a batch script, in which sbatch reads quotes and backslashes as a shell
 /// does.
 fn quoted(option: &str) -> String {
     if option.chars().all(plain) {

@@ -278,7 +278,7 @@ fn what_is_not_there_is_not_measured() {
         verdict.measured,
         "not measured: the point 6 (routing=par load=0.4) is failed"
     );
-    // Every value is needed, whatever the bound.
+    // Every value is needed, regardless of the bound.
     let study = claim(
         "metric = \"latency.message.mean\"\nalong = \"load\"\ntake = \"max\"\nmax = \"1 ms\"",
     );

@@ -35,8 +35,8 @@ fn some_points_are_those_of_the_whole_study() {
     }
 }
 
-/// Points are looked at by several threads; the error is that of the first one that is wrong,
-/// whoever finds it.
+/// Several threads examine points; the error is that of the first invalid one, regardless of the
+/// thread.
 #[test]
 fn the_first_wrong_point_is_told() {
     let axis = "[[axis]]\nname = \"bin\"\nkey = \"output.bin\"\n\

@@ -13,7 +13,8 @@ fn refusal(more: &str, options: &Options) -> ConfigError {
     }
 }
 
-/// That `more`, below an experiment, is refused at its line `line` (from 1) with these words.
+/// Checks that `more`, below an experiment, is refused at its line `line` (from 1) with these
+/// words.
 pub(super) fn assert_refused(more: &str, line: usize, words: &[&str]) {
     let error = refusal(more, &Options::default());
     let text = format!("{} {}", error.message, error.remedy().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Runs of jobs alone: which there are, what they run, and what is no slowdown.
+//! Runs of jobs alone: their number, their content, and names that are no slowdown.
 
 use super::{AXES, BASE, Whole, points, study, study_with};
 use crate::{Metric, Options, Role, Study};
@@ -31,7 +31,7 @@ fn points_that_differ_in_other_jobs_share_a_run() {
         };
         assert_eq!((job.as_str(), points[*run].at[0]), ("cold", point.at[0]));
     }
-    // The one whose load is the axis has a run for each; what stands after it in the file is gone.
+    // The job whose load is the axis has a run for each; later workloads of the file are gone.
     let study = with_metrics("\"slowdown.hot\"", AXES);
     let runs = super::points(&study);
     assert_eq!(alone(&runs).len(), 12);

@@ -22,13 +22,13 @@ pub use parameter::Parameter;
 pub use search::{Search, Setting, best};
 pub use stage::Outcome;
 
-/// Runs, if nobody says how many.
+/// Default number of runs.
 const RUNS: u32 = 60;
 
 /// Share of the runs for the grid, if its fineness is not given.
 const GRID_SHARE: f64 = 2.0 / 3.0;
 
-/// The most values of a parameter on a grid that nobody asked for.
+/// The most values of a parameter on a default grid.
 const MOST_VALUES: u32 = 9;
 
 /// The key of the scheme's parameters.
@@ -43,7 +43,7 @@ pub struct TuneFile {
     /// range (`weir list`), as far as the runs suffice.
     #[serde(default)]
     pub parameters: Option<Elsewhere>,
-    /// Runs at most, every seed and what it is compared with included.
+    /// Runs at most, including every seed and the references.
     #[serde(default = "runs")]
     pub runs: u32,
     /// Values of each parameter on the grid; by default the number for which two thirds of the runs
@@ -107,7 +107,7 @@ pub struct Tune {
     pub grid: Vec<u32>,
     /// Settings that have names.
     pub marks: Vec<(String, Setting)>,
-    /// Labels of what it is compared with.
+    /// Labels of the references.
     pub references: Vec<String>,
     /// Jobs whose slowdown is a criterion.
     alone: usize,
@@ -135,12 +135,12 @@ impl Tune {
         self.seeds.as_ref().map_or(1, Vec::len) * (1 + self.alone)
     }
 
-    /// As many settings as there are runs for.
+    /// The number of settings that there are runs for.
     fn settings(&self) -> usize {
         (self.runs as usize / self.runs_of_each()).saturating_sub(self.references.len())
     }
 
-    /// Why a setting cannot be run, if it cannot.
+    /// Reason why a setting cannot be run, if it cannot.
     pub fn refused(&self, setting: &Setting, catalog: &Catalog) -> Option<ConfigError> {
         let run = || {
             let mut document = self.base.clone();

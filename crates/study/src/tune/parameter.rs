@@ -29,13 +29,13 @@ pub struct Parameter {
     pub key: String,
     /// Quantity of its values.
     pub kind: Kind,
-    /// The least value, in ps or flits where it is a time or an amount of data.
+    /// The least value, in ps or flits if it is a time or an amount of data.
     pub from: f64,
     /// The largest.
     pub to: f64,
     /// Equal steps or equal factors.
     pub scale: ScaleKind,
-    /// Values on the grid, if that is said.
+    /// Number of values on the grid, if that is given.
     pub grid: Option<u32>,
 }
 
@@ -124,8 +124,8 @@ impl Parameter {
         })
     }
 
-    /// As a job file says: a name, or a table with its own range. `declared` finds what the scheme
-    /// says of a key.
+    /// A parameter of a job file: a name, or a table with its own range.
+    /// `declared` finds the scheme's declaration of a key.
     pub fn read<'a>(
         given: &Given,
         about: &About,
@@ -248,7 +248,7 @@ impl Parameter {
         }
     }
 
-    /// A value that somebody wrote, exactly.
+    /// A value from the user, exactly.
     pub fn given(&self, given: &Given, about: &About) -> Result<f64, ConfigError> {
         let bound = match (given.number(), given.text()) {
             (Some(number), _) => Bound::Number(number),
@@ -263,7 +263,7 @@ impl Parameter {
 }
 
 impl Kind {
-    /// Value that somebody wrote, in ps or flits if it is a time or an amount of data.
+    /// Value from the user, in ps or flits if it is a time or an amount of data.
     fn value(self, at: &Given, bound: &Bound, about: &About) -> Result<f64, ConfigError> {
         let no = |error: String| at.wrong(error, "");
         match (self, bound) {

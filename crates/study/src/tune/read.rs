@@ -69,7 +69,7 @@ impl Tune {
         Ok(tune)
     }
 
-    /// That criteria are good, and compare with references that there are.
+    /// Checks that criteria are valid, and compare with existing references.
     fn check_criteria(&self, experiment: &Experiment) -> Result<(), ConfigError> {
         let enabled = experiment.workloads.iter().filter(|one| one.enabled);
         let jobs: Vec<String> = enabled.map(|one| one.name.clone()).collect();
@@ -112,7 +112,7 @@ pub(super) fn divided(criterion: &Given, by: f64, unit: &str) -> Result<Given, C
     Ok(criterion.overlaid(&of))
 }
 
-/// Takes `[reduced]` out of the document, and applies what it sets if that is asked for.
+/// Takes `[reduced]` out of the document, and applies its values if that is asked for.
 fn take_reduced(
     document: &mut Document,
     path: &Path,
@@ -185,7 +185,7 @@ fn usual_criteria(experiment: &Experiment) -> Result<Vec<Given>, ConfigError> {
     enabled.map(one).collect()
 }
 
-/// A scheme with what it declares.
+/// A scheme with its declarations.
 struct Ranges {
     variant: Variant,
     schema: Rc<Json>,
@@ -279,7 +279,7 @@ impl Ranges {
         (all, rest.into_iter().map(|one| one.key).collect())
     }
 
-    /// Settings that have names, and that of the file if it says all parameters.
+    /// Settings that have names, and that of the file if it gives all parameters.
     fn marks(
         &self,
         given: &Given,

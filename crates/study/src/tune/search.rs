@@ -1,5 +1,5 @@
-//! Which settings are run next: a grid over all ranges, then the neighbours of the best, ever
-//! closer.
+//! Choice of the settings that are run next: a grid over all ranges, then the neighbours of the
+//! best, ever closer.
 
 use super::parameter::Parameter;
 
@@ -44,8 +44,8 @@ impl Search {
         &self.known
     }
 
-    /// Asks for the first settings: the settings to be compared with, and the grid. `wanted` says
-    /// which can be run.
+    /// Asks for the first settings: the settings to be compared with, and the grid.
+    /// `wanted` says which can be run.
     pub fn first(&mut self, others: &[Setting], wanted: &dyn Fn(&Setting) -> bool) {
         let mut all = vec![Vec::new()];
         for (parameter, &count) in self.parameters.iter().zip(&self.grid) {

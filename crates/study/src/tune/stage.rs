@@ -1,4 +1,4 @@
-//! The job files of a search, and what its tables say.
+//! The job files of a search, and the evaluation of its tables.
 
 use super::read::divided;
 use super::{SECTION, Setting, Tune};
@@ -8,11 +8,11 @@ use weir_input::ConfigError;
 use weir_input::Given;
 use weir_input::registry::range::ScaleKind;
 
-/// The axis of what is compared with.
+/// The axis of the references.
 const REFERENCE: &str = "reference";
 
 impl Tune {
-    /// The job file of what is compared with; None if there is nothing.
+    /// The job file of the references; None if there are none.
     pub fn reference_job(&self) -> Option<String> {
         if self.references.is_empty() {
             return None;
@@ -28,7 +28,7 @@ impl Tune {
             "axis = [{{ name = {REFERENCE:?}, values = [\n{}] }}]\n",
             values.collect::<String>()
         );
-        // Each metric as it is; what is better is no question here.
+        // Each metric as it is; a better direction is not needed here.
         let plain = |given: &Given| {
             let metric = given
                 .get("metric")
@@ -52,7 +52,7 @@ impl Tune {
         ))
     }
 
-    /// The job file of all settings so far. `references` is the table of what is compared with.
+    /// The job file of all settings so far. `references` is the table of the references.
     ///
     /// # Errors
     /// If something that a criterion compares with was not measured.
@@ -114,7 +114,7 @@ impl Tune {
         format!("  {{ name = {key:?}, key = \"{SECTION}.{key}\", values = [{values}] }},\n")
     }
 
-    /// A criterion that divides by what its metric is in a reference.
+    /// A criterion that divides by the value of its metric in a reference.
     fn compared(
         &self,
         given: &Given,
@@ -146,7 +146,7 @@ impl Tune {
         }
     }
 
-    /// The maps of the score and of each criterion; curves where there is only one parameter.
+    /// The maps of the score and of each criterion; curves if there is only one parameter.
     fn figures(&self, settings: usize) -> String {
         let name = |given: &Given| {
             let name = given.get("name");
@@ -205,8 +205,8 @@ impl Tune {
             )
     }
 
-    /// The score of each setting, the mean of its seeds, and the values of its criteria. None where
-    /// nothing was measured.
+    /// The score of each setting, the mean of its seeds, and the values of its criteria.
+    /// None if nothing was measured.
     pub fn outcomes(&self, settings: &[Setting], study: &Study, table: &Table) -> Vec<Outcome> {
         let column = |name: &str| table.metrics.iter().position(|own| own.name() == name);
         let score = column(SCORE);

@@ -10,13 +10,13 @@ use weir_network::routing::Hop;
 /// Stage of a flow at its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
-    /// Its way is set up.
+    /// Its path is being set up.
     Opening,
     /// It may send.
     Open,
     /// All is sent, and a probe is not back.
     Sent,
-    /// Its way is taken down.
+    /// Its path is being torn down.
     Closing,
 }
 
@@ -37,11 +37,11 @@ pub struct Flows {
     sending: FxHashMap<(u32, EndpointId), Flow>,
     /// By NIC and source: the message, and which packet of it is next.
     receiving: FxHashMap<(u32, EndpointId), (u32, u32)>,
-    /// By input, source and destination: the way that is kept.
+    /// By input, source and destination: the hop that is kept.
     circuits: FxHashMap<(InIndex, EndpointId, EndpointId), Hop>,
     /// By input: how many are kept.
     kept: Vec<u32>,
-    /// By output: flows that go by it.
+    /// Number of flows by output.
     passing: Vec<u32>,
     /// Most circuits that an input keeps.
     cache: u32,
@@ -97,12 +97,12 @@ impl Flows {
         self.receiving.remove(&(nic, from));
     }
 
-    /// Flows that go by an output.
+    /// Number of flows through an output.
     pub fn passing(&self, output: OutIndex) -> u32 {
         self.passing.get(output as usize).copied().unwrap_or(0)
     }
 
-    /// The way that an input keeps for a flow.
+    /// The hop that an input keeps for a flow.
     pub fn circuit(&self, input: InIndex, source: EndpointId, to: EndpointId) -> Option<Hop> {
         self.circuits.get(&(input, source, to)).copied()
     }
@@ -120,7 +120,7 @@ impl Flows {
         room
     }
 
-    /// Keeps the way of a packet that sets a flow up.
+    /// Keeps the hop of a packet that sets a flow up.
     pub fn hold(&mut self, input: InIndex, flow: (EndpointId, EndpointId), hop: Hop) {
         self.circuits.insert((input, flow.0, flow.1), hop);
     }

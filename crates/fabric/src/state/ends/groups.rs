@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A group of queue pairs of which nobody has asked which queues they may join.
+/// The group of queue pairs whose possible queues are not known yet.
 pub const UNKNOWN: u8 = 0;
 
-/// Groups that are told apart; what does not fit stays unknown.
+/// Groups that are told apart; queue pairs beyond that stay unknown.
 pub(super) const MOST: usize = 64;
 
 /// The groups of a domain.
@@ -85,7 +85,7 @@ mod tests {
         assert!(!open(&groups, 4, 0, 0b0010), "another NIC's");
         let (bits, _) = groups.open(5, 0, 0b1000);
         assert_eq!((bits >> low & 1, bits >> high & 1), (0, 1));
-        // Those of which nothing is known have to be asked, unless nothing is open.
+        // Queue pairs of unknown group have to be asked, unless nothing is open.
         assert!(open(&groups, 5, 1, 0b0100) && !open(&groups, 5, 1, 0));
         assert_eq!(bits >> UNKNOWN & 1, 1);
         groups.leave(5, low);

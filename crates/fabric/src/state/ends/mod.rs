@@ -1,4 +1,4 @@
-//! NICs: what they send and receive, and the tasks of applications on them.
+//! NICs: their sending and receiving, and the tasks of applications on them.
 
 pub(crate) mod flows;
 pub(crate) mod groups;
@@ -24,7 +24,7 @@ use shaper::Shaper;
 use source::Source;
 use weir_slots::Slots;
 
-/// NICs, and what they send and receive.
+/// NICs, with the state of their sending and receiving.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Ends {
     pub nics: Slots<Nic>,
@@ -36,7 +36,7 @@ pub(crate) struct Ends {
     /// Messages of tasks that are acknowledged in part; of schemes that may drop packets only.
     pub acknowledged: Reassembly,
     pub sources: Slots<Source>,
-    /// Flows whose ways are set up.
+    /// Flows whose paths are set up.
     pub flows: Flows,
     /// Last packets that NICs have sent at the rates of flows.
     pub shaper: Shaper,

@@ -68,7 +68,7 @@ impl SendQueues {
         None
     }
 
-    /// Gives all queue pairs of a ring places, with as much room between any two.
+    /// Assigns places to all queue pairs of a ring, with equal room between any two.
     fn place_all(&mut self, nic: u32, state: &mut PairRing) {
         self.ring_order.forget(nic);
         state.placed = true;
@@ -82,7 +82,7 @@ impl SendQueues {
         }
     }
 
-    /// Gives a queue pair that has come into the ring a place.
+    /// Assigns a place to a queue pair that has come into the ring.
     pub(super) fn place(&mut self, nic: u32, state: &mut PairRing, at: u32) {
         let pair = &self.pairs[at as usize];
         let [before, after] = [pair.before, pair.next].map(|at| self.pairs[at as usize].place);

@@ -12,7 +12,7 @@ pub struct PairRing {
     pub turn: u32,
     /// Queue pairs in the ring.
     pub pairs: u32,
-    /// Those of them whose group is known.
+    /// Queue pairs among them whose group is known.
     pub grouped: u32,
     /// True if they are in the index.
     pub indexed: bool,

@@ -8,7 +8,7 @@ use weir_model::{EndpointId, Origin};
 /// Source, number at the source, destination.
 type Key = (EndpointId, u32, EndpointId);
 
-/// Messages of which some packets are there and others are not.
+/// Messages of which some packets have arrived and others have not.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Reassembly {
     /// Payload that has arrived, bits.

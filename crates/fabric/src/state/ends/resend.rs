@@ -11,7 +11,7 @@ use weir_model::{EndpointId, NEVER, Origin, Time};
 pub struct Resend {
     /// The destination.
     pub to: EndpointId,
-    /// Which packet.
+    /// The packet.
     pub origin: Origin,
 }
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use crate::state::ends::groups::MOST;
 use crate::state::ends::pair_ring::PairRing;
 
-/// A NIC that has once passed more queue pairs than this knows their places from then on; to pass
-/// fewer takes less time.
+/// Number of queue pairs passed in one search from which a NIC keeps their places; to pass fewer
+/// takes less time.
 pub const FAR: u32 = 256;
 
 /// Places in rings. A place is a number that grows along the ring from any queue pair to the next,
@@ -93,8 +93,9 @@ impl RingOrder {
 /// Bytes of a place: its number and queue pair, in nodes that are two thirds full.
 pub const PLACE: usize = 18;
 
-/// A place between two along the ring, nearer the first, if there is one. Queue pairs come in one
-/// after the other before the same one: each takes a small part of the room that is left.
+/// A place between two along the ring, nearer the first, if there is one.
+/// Queue pairs are inserted one after the other before the same one: each takes a small part of the
+/// remaining room.
 pub fn between(before: u64, after: u64) -> Option<u64> {
     // From a queue pair to itself it is all numbers.
     let room = match after.wrapping_sub(before) {

@@ -26,7 +26,7 @@ const SEARCHED: u32 = 8;
 pub struct QueuePair {
     /// Destination of its messages.
     pub destination: EndpointId,
-    /// The job of its messages; 0 where all jobs share queue pairs.
+    /// The job of its messages; 0 if all jobs share queue pairs.
     job: u16,
     /// The message that is being sent.
     pub first: u32,
@@ -34,13 +34,13 @@ pub struct QueuePair {
     /// The queue pair after it in its NIC's ring.
     pub next: u32,
     pub before: u32,
-    /// Its place in the ring, where places are known.
+    /// Its place in the ring, if places are known.
     pub place: u64,
-    /// Which injection queues it may join, if that is known ([`Groups`]).
+    /// Its group by possible injection queues, if that is known ([`Groups`]).
     pub group: u8,
 }
 
-/// A queue pair that is in no ring: what its first message has left goes at a time that was given.
+/// A queue pair that is in no ring: the rest of its first message is sent at a set time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Parked {
     pair: u32,
@@ -60,7 +60,7 @@ pub struct Message {
     pub left: u64,
     /// Its number at its source.
     pub number: u32,
-    /// Which workload it belongs to.
+    /// The workload it belongs to.
     pub job: u16,
     /// Identifier by which tasks of an application know it.
     pub stamp: Stamp,
@@ -93,8 +93,7 @@ impl Message {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SendQueues {
     order: NicOrder,
-    /// True if all jobs of a NIC share its queue pairs: where flows are managed, which are by
-    /// destination.
+    /// True if all jobs of a NIC share its queue pairs, by destination: flows are managed.
     shared: bool,
     pub(super) pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
@@ -102,7 +101,7 @@ pub struct SendQueues {
     free_messages: Vec<u32>,
     /// (NIC, destination, job) → queue pair, for NICs with many.
     index: rustc_hash::FxHashMap<(u32, EndpointId, u16), u32>,
-    /// By NIC, destination and job, where queue pairs are shared by messages.
+    /// By NIC, destination and job, if queue pairs are shared by messages.
     parked: rustc_hash::FxHashMap<(u32, EndpointId, u16), Parked>,
     pub(super) groups: Groups,
     pub(super) ring_order: RingOrder,
@@ -162,7 +161,7 @@ impl SendQueues {
         }
     }
 
-    /// The job by which a queue pair is known.
+    /// The job that identifies a queue pair.
     #[inline]
     fn key(&self, job: u16) -> u16 {
         if self.shared { 0 } else { job }
@@ -265,8 +264,7 @@ impl SendQueues {
         self.pairs[pair.next as usize].before = pair.before;
     }
 
-    /// The queue pair of a job for a destination, if there is one: by search among a few, through
-    /// the index among many.
+    /// The queue pair of a job for a destination, if any: by search, or by the index among many.
     pub fn find_pair(
         &self,
         nic: u32,
@@ -343,9 +341,8 @@ impl SendQueues {
         &self.messages[at as usize]
     }
 
-    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after
-    /// it, where messages do not go one after the other. Gives the queue pair if another message is
-    /// its first now.
+    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the next pair,
+    /// unless messages go one by one. Returns the queue pair if another message is its first now.
     pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
         let pair = self.pairs[at as usize];
         if self.order != NicOrder::Fifo {
@@ -367,9 +364,8 @@ impl SendQueues {
         None
     }
 
-    /// Takes the rest of a message, of `parts(message)`, out of its queue pair's turns, if it is
-    /// the first there: it is sent by other ways, and the queue pair waits until it is
-    /// ([`SendQueues::sent_withdrawn`]).
+    /// Takes the rest of a message, `parts(message)`, out of the turns if it is the pair's first.
+    /// The queue pair waits until it is sent separately ([`SendQueues::sent_withdrawn`]).
     pub fn withdraw(
         &mut self,
         nic: u32,
@@ -406,8 +402,8 @@ impl SendQueues {
         parts
     }
 
-    /// Notes that a part of a message is sent out of its queue pair's turn. The queue pair
-    /// continues after the last withdrawn part. It is returned if another message is its first now.
+    /// Notes that a part of a message is sent out of turn. The queue pair continues after the last
+    /// withdrawn part. It is returned if another message is its first now.
     pub fn sent_withdrawn(
         &mut self,
         nic: u32,

@@ -29,7 +29,7 @@ pub struct Shaper {
     nics: FxHashMap<u32, Last>,
     /// By NIC and destination.
     flows: FxHashMap<(u32, EndpointId), Last>,
-    /// Number of flows from which those that may be forgotten are looked for.
+    /// Number of flows from which forgettable ones are looked for.
     most: usize,
 }
 

@@ -12,7 +12,7 @@ const SOURCE_STREAM: u64 = 2;
 /// One endpoint that generates messages for one workload.
 #[derive(Serialize, Deserialize)]
 pub struct Source {
-    /// The NIC that sends what it generates, as its place in the domain.
+    /// The NIC that sends its messages, as its place in the domain.
     pub nic: u32,
     /// The workload.
     pub job: u16,

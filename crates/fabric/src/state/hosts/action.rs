@@ -1,4 +1,4 @@
-//! Actions of tasks: what happens to a task, and what it asks for.
+//! Actions of tasks: events of a task, and its requests.
 
 use crate::state::records::task_log::{TaskEvent, word};
 use serde::{Deserialize, Serialize};

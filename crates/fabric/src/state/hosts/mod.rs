@@ -32,8 +32,8 @@ pub struct JobState {
     pub sent: u64,
     /// Messages that have come whole.
     pub received: u64,
-    /// Times that tasks wait for, and messages that are not wholly acknowledged where routers may
-    /// drop packets.
+    /// Times that tasks wait for, and messages that are not wholly acknowledged if routers may drop
+    /// packets.
     pub pending: u64,
     /// Tasks that are not done.
     pub unfinished: u64,
@@ -74,7 +74,7 @@ pub struct Hosts {
 /// The tasks of a domain as they are saved.
 #[derive(Serialize, Deserialize)]
 pub struct SavedHosts {
-    /// Each task with what is due to happen to it, in the order of the tasks.
+    /// Each task with its due events, in the order of the tasks.
     pub tasks: Vec<(Vec<u8>, Vec<Due>)>,
     pub jobs: Vec<JobState>,
     pub unfinished: u64,
@@ -83,7 +83,7 @@ pub struct SavedHosts {
 }
 
 impl Hosts {
-    /// All tasks and what is due, to be saved.
+    /// All tasks and due events, to be saved.
     ///
     /// # Errors
     /// If a task cannot be written.
@@ -99,10 +99,10 @@ impl Hosts {
         })
     }
 
-    /// Goes on from what was saved of the same tasks.
+    /// Continues from the saved state of the same tasks.
     ///
     /// # Errors
-    /// If it was saved of others.
+    /// If the state is that of other tasks.
     pub fn load(&mut self, saved: SavedHosts, traffic: &[Traffic]) -> Result<(), CodecError> {
         if (saved.tasks.len(), saved.jobs.len()) != (self.hosts.len(), self.jobs.len()) {
             return Err(CodecError::new("there are other tasks in this domain"));

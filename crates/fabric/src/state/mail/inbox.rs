@@ -9,8 +9,8 @@ use crate::state::InIndex;
 use crate::state::mail::post::{PacketMail, SHORT};
 use weir_slots::prefetch;
 
-/// The packets that are on their way from a neighbouring domain, in order of arrival, if they all
-/// come by one wire.
+/// Packets on their way from a neighbouring domain, in order of arrival, if they all come by one
+/// wire.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Inbox {
     /// The input at the end of that wire. None: there are several, and packets go to the pool at
@@ -22,9 +22,9 @@ pub struct Inbox {
     read: usize,
 }
 
-/// Packets ahead of the arriving one for which mail is fetched into the cache. No cache holds all
-/// mail of a window, and the hardware does not follow as many streams at once as a domain has
-/// neighbours.
+/// Packets ahead of the arriving one for which mail is fetched into the cache.
+/// No cache holds all mail of a window, and the hardware does not follow as many streams at once as
+/// a domain has neighbours.
 const AHEAD: usize = 2;
 
 /// Letters that have been read: their memory is used again.
@@ -45,8 +45,8 @@ impl Inbox {
         self.letters.front()?.get(self.read)
     }
 
-    /// Takes the packet that arrives next, and gives what `take` makes of it, which so need not be
-    /// copied twice.
+    /// Takes the packet that arrives next, and returns the result of `take` on it, which saves a
+    /// copy.
     #[inline(always)]
     pub fn pop<R>(&mut self, paper: &mut Paper, take: impl FnOnce(&PacketMail) -> R) -> Option<R> {
         let letter = self.letters.front()?;
@@ -67,7 +67,7 @@ impl Inbox {
 
     /// Adds a packet.
     pub fn push(&mut self, mail: PacketMail, paper: &mut Paper) {
-        // No letter grows: it would never be read to its end where packets keep coming.
+        // No letter grows: it would never be read to its end if packets keep coming.
         if let Some(letter) = self.letters.back_mut()
             && letter.len() < letter.capacity()
         {

@@ -81,9 +81,10 @@ impl Post {
         }
     }
 
-    /// Makes room for more packets. Letters are reused and keep their capacity; if links between
-    /// domains are long, most packets under way are in letters. So they grow by little, and a new
-    /// one starts at the length that those before it have reached.
+    /// Makes room for more packets.
+    /// Letters are reused and keep their capacity; if links between domains are long, most packets
+    /// under way are in letters. So they grow by little, and a new one starts at the length that
+    /// those before it have reached.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::state::InIndex;
 use weir_model::Time;
 
-/// Times from which virtual channels can take another packet. Channels that have carried none are
-/// not included.
+/// Times from which virtual channels can take another packet.
+/// Channels that have carried none are not included.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Allocation {
     /// Queues of inputs without virtual output queues: when the next packet may cross, ps.

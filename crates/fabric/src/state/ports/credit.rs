@@ -20,16 +20,17 @@ struct Coming {
 /// and read in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Credit {
-    /// Flits that may be sent, without what has come back since that was last looked at.
+    /// Flits that may be sent, without credits returned since the last check.
     pub available: u32,
     /// Flits of the buffer.
     pub capacity: u32,
-    /// The place of what comes first, before it is wrapped around.
+    /// The place of the first returning credit, before it is wrapped around.
     head: u32,
     /// Number of returning credits.
     count: u32,
-    /// Time when the last returning credit comes. Kept here as well, so that a write at the end of
-    /// the ring need not wait until that end is in the cache.
+    /// Time when the last returning credit comes.
+    /// Kept here as well, so that a write at the end of the ring need not wait until that end is in
+    /// the cache.
     last: Time,
     /// In order of time. Its length is a power of two, or 0 until the first credit comes.
     ring: Box<[Coming]>,
@@ -62,7 +63,7 @@ impl Credit {
         self.head.wrapping_add(nth) as usize & self.ring.len().wrapping_sub(1)
     }
 
-    /// Begins to fetch where the next one is written into the cache.
+    /// Begins to fetch the place where the next one is written into the cache.
     #[inline]
     pub fn prefetch(&self) {
         if let Some(place) = self.ring.get(self.place(self.count)) {
@@ -79,7 +80,7 @@ impl Credit {
         self.available >= flits
     }
 
-    /// Takes up what has come back by `now`.
+    /// Collects the credits that have come back by `now`.
     pub fn collect(&mut self, now: Time) {
         while self.count > 0 {
             let first = self.ring[self.place(0)];
@@ -148,8 +149,8 @@ impl Credit {
         self.count += 1;
     }
 
-    /// A credit that is not due after the last one: packets leave by different ways through the
-    /// crossbar.
+    /// Adds a credit that is not due after the last one: packets cross the router by different
+    /// paths.
     #[inline(never)]
     fn give_early(&mut self, new: Coming) {
         let later = self
@@ -170,7 +171,7 @@ impl Credit {
         self.append(moved);
     }
 
-    /// Takes up what has come back, and makes the ring longer if that is less than half of it.
+    /// Collects returned credits, and makes the ring longer if they are less than half of it.
     #[inline(never)]
     fn make_room(&mut self, now: Time) {
         self.collect(now);

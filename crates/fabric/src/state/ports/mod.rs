@@ -1,4 +1,4 @@
-//! Routers and their ports: what is under way there.
+//! Routers and their ports.
 
 pub(crate) mod allocation;
 pub(crate) mod credit;

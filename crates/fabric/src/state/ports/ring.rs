@@ -1,5 +1,5 @@
-//! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's
-//! and its input's.
+//! Circular lists of requests, for arbitration in turn.
+//! A request is in two rings: its output's and its input's.
 
 use crate::state::pool::Fifo;
 pub use crate::state::{NO_REQUEST, RequestIndex, Ring};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::Request;
 use weir_slots::{Slots, prefetch};
 
-/// Which of a request's two rings.
+/// One of a request's two rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The ring of its output.

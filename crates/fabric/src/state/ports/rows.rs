@@ -90,13 +90,13 @@ pub struct Input {
     /// First of its queues (without virtual output queues), see
     /// [`super::router::crowd::HeadQueues`].
     pub queue_base: u32,
-    /// The output by which its ring goes on in which a place stays free; [`NO_OUTPUT`] if it is in
-    /// none.
+    /// The output that continues its ring, if a place stays free in that ring; [`NO_OUTPUT`] if it
+    /// is in none.
     pub onward: OutIndex,
 }
 
 impl Input {
-    /// True if what is fixed for a run is the same.
+    /// True if everything fixed for a run is the same.
     pub fn same_wiring(one: &Input, other: &Input) -> bool {
         let of = |input: &Input| {
             let place = (input.upstream, input.router, input.queue_base, input.onward);
@@ -126,8 +126,8 @@ pub struct Timing {
     pub latency: Time,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
     pub round_trip: u64,
-    /// Head at an input to head at the output link of an idle router, ps. Here and below a NIC has
-    /// what the router has that it leads to.
+    /// Head at an input to head at the output link of an idle router, ps.
+    /// Here and below a NIC has the values of the router that it leads to.
     pub crossing: Time,
     /// Flits of an output queue; None: the input queues feed the links.
     pub output_queue: Option<u32>,
@@ -151,7 +151,7 @@ pub struct Timing {
     pub route_computation: Time,
 }
 
-/// An output: of a router, or of a NIC. Two cache lines: what decides, and what counts.
+/// An output: of a router, or of a NIC. Two cache lines: one for decisions, one for counts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Output {
@@ -183,7 +183,7 @@ pub struct Output {
     pub queued: u32,
     /// Those of both together that may be dropped.
     pub lossy: u32,
-    /// The most of both together, which fits by what those limits are.
+    /// The most of both together, which fits by the definition of those limits.
     pub peak: u32,
     /// Its [`Timing`] among those of the domain.
     pub timing: u32,
@@ -227,8 +227,8 @@ pub struct Channel {
     pub flits: u32,
     /// Distance back to the channel that holds the credits, in channels.
     pub share: u32,
-    /// Time when the first packet in the queue can leave. Kept here as well, so that a packet that
-    /// cannot leave need not be looked at.
+    /// Time when the first packet in the queue can leave.
+    /// Kept here as well, so that a packet that cannot leave need not be looked at.
     pub first_ready: Time,
 }
 
@@ -317,7 +317,8 @@ pub struct Request {
     pub class: u8,
     /// The queue that the first packet joins behind the output (of a routing with alternatives).
     pub out_queue: u16,
-    /// True if it is for another way of a packet that has its place in another request's queue.
+    /// True if it is for an alternative route of a packet that has its place in another request's
+    /// queue.
     pub also: bool,
     /// The next of the requests for the same packet, which lead round to this one; [`NO_REQUEST`]
     /// if it is the only one.
@@ -325,7 +326,7 @@ pub struct Request {
 }
 
 impl Output {
-    /// True if what is fixed for a run is the same.
+    /// True if everything fixed for a run is the same.
     pub fn same_wiring(one: &Output, other: &Output) -> bool {
         let of = |output: &Output| {
             let place = (output.wire, output.channel_base, output.queues);

@@ -23,11 +23,11 @@ const FULL: [Time; 2] = [9, 10];
 /// But not if it was without credit for more than this part of that time: a twentieth.
 const STALLED: Time = 20;
 
-/// A buffer presses on what comes before it when this part of it waits: a quarter.
+/// Part of a buffer that must wait for it to press on the ports before it: a quarter.
 const PRESSES: u64 = 4;
 
-/// The most rows of a domain: when there are more, the ports are looked at half as often, for bins
-/// of twice the width.
+/// The most rows of a domain.
+/// When there are more, the ports are examined half as often, for bins of twice the width.
 const MOST_ROWS: usize = 1 << 18;
 
 /// Division of the buffer of an input.
@@ -63,10 +63,10 @@ pub struct Attribution {
     pub pressure_rows: Vec<((Time, InIndex, OutIndex), u64)>,
     /// Backlog at places where it is not worth a row, by bin and job.
     pub elsewhere: Vec<((Time, u16), u64)>,
-    /// At the port that is looked at.
+    /// Notes at the port that is examined.
     pub here: Vec<(Who, Kind, u64)>,
     pub queues: Vec<Looked>,
-    /// The requests at the output that is looked at.
+    /// Requests at the output that is examined.
     pub requests: Vec<RequestIndex>,
     /// Contents of the router's inputs: input and part of its buffer, output, flits.
     pub held: Vec<((InIndex, u32), OutIndex, u64)>,
@@ -79,7 +79,7 @@ pub struct Seen {
     pub time: Time,
     /// Time with flits on the link.
     pub busy: Time,
-    /// Time without credit for what was ready.
+    /// Time without credit for a ready packet.
     pub stalled: Time,
     /// For how many intervals on end the link had been full.
     pub full: u64,
@@ -95,7 +95,7 @@ impl Seen {
 
     /// Counters at `now`, a time `step` after the last sample; `self` holds the previous ones.
     /// `prepaid`: packets take their credit to cross. So packets in the output queue lack none, and
-    /// those that wait to cross say nothing about the link.
+    /// packets that wait to cross say nothing about the link.
     pub fn next(self, out: &Output, (now, step): (Time, Time), weight: u64, prepaid: bool) -> Seen {
         let ahead = out.link_free.saturating_sub(now);
         let busy = out.counts.busy.saturating_sub(ahead);
@@ -125,7 +125,7 @@ pub struct Looked {
     pub flits: u64,
     /// Index of its first packet in [`Attribution::here`].
     pub first: usize,
-    /// True if there are more than were looked at.
+    /// True if there are more than were examined.
     pub more: bool,
 }
 
@@ -194,7 +194,7 @@ impl Attribution {
         (sum, index != NO_PACKET)
     }
 
-    /// Makes what was noted of `flits` flits of a queue stand for `more` besides.
+    /// Scales the notes of `flits` flits of a queue to stand for `more` besides.
     pub fn scale(&mut self, places: std::ops::Range<usize>, flits: u64, more: u64) {
         if more > 0 && flits > 0 {
             for (.., own) in &mut self.here[places] {
@@ -211,8 +211,8 @@ impl Attribution {
         }
     }
 
-    /// All ports of a router have been looked at: which of its inputs' buffers are filling up, and
-    /// what for.
+    /// Notes the inputs of a router whose buffers are filling up, and the outputs that they wait
+    /// for, after all its ports were examined.
     pub fn press(&mut self) {
         self.held.sort_unstable();
         for part in self.held.chunk_by(|a, b| a.0 == b.0) {
@@ -233,7 +233,7 @@ impl Attribution {
         self.looks.next
     }
 
-    /// A look at the time up to `now` begins. Gives the time since the last one.
+    /// Begins a look at the time up to `now`. Returns the time since the last one.
     pub fn begin(&mut self, now: Time, longest: u64) -> Time {
         let width = self.looks.bin_width();
         let (since, over) = self.looks.begin(now);
@@ -260,7 +260,7 @@ impl Attribution {
         self.looks.at_earliest(time);
     }
 
-    /// The ports are looked at half as often, for bins of twice the width.
+    /// Halves the frequency at which ports are examined, for bins of twice the width.
     pub fn halve(&mut self) {
         self.looks.halve();
         self.rows.iter_mut().for_each(|(key, _)| key.0 /= 2);
@@ -276,8 +276,9 @@ impl Attribution {
         merge(&mut self.elsewhere, |sum, flits| *sum += flits);
     }
 
-    /// A bin of that width is over. A port at which nothing waited for credit, nor for a full link,
-    /// nor more than a packet of `longest` flits on average has no rows.
+    /// Ends a bin of that width.
+    /// A port has no rows if nothing waited there for credit or for a full link, and no more than a
+    /// packet of `longest` flits waited on average.
     pub fn close(&mut self, bin: Time, width: Time, longest: u64) {
         let mut waits: Vec<_> = self.waits.drain().collect();
         waits.sort_unstable();

@@ -9,9 +9,9 @@ const LOOKS: Time = 8;
 /// The most bins: when there would be more, bins of twice the width take their place, with half as
 /// many looks in the same time.
 const MOST_BINS: Time = 64;
-/// Packets that may be examined in excess of those that cross or leave routers.
-/// Beyond that the ports are examined half as often, and the count starts again. To examine a
-/// packet costs some tens of ns, a hop costs hundreds, or thousands if this many packets wait.
+/// Packets that may be examined in excess of the packets that cross or leave routers. Beyond that
+/// the ports are examined half as often, and the count starts again. To examine a packet costs some
+/// tens of ns, a hop costs hundreds, or thousands if this many packets wait.
 const AHEAD: u64 = 1 << 18;
 
 /// Times when the ports are examined.
@@ -19,7 +19,7 @@ const AHEAD: u64 = 1 << 18;
 pub struct Looks {
     /// Time of the next look; [`NEVER`] if there is none.
     pub next: Time,
-    /// Time between two looks at first.
+    /// Initial time between two looks.
     pub interval: Time,
     /// And now: `interval` times a power of two.
     pub step: Time,
@@ -29,8 +29,7 @@ pub struct Looks {
     pub weight: u64,
     /// The bin of the last look.
     pub bin: Time,
-    /// By how much more packets have been looked at than have moved, and how many had moved at the
-    /// last look.
+    /// Packets examined in excess of those moved, and the moves at the last look.
     pub debt: u64,
     pub hops: u64,
 }
@@ -52,8 +51,8 @@ impl Looks {
         LOOKS * self.step
     }
 
-    /// A look at the time up to `now` begins. Gives the time since the last one, and the bin that
-    /// is over, if one is.
+    /// Begins a look at the time up to `now`.
+    /// Returns the time since the last one, and the bin that is over, if one is.
     pub fn begin(&mut self, now: Time) -> (Time, Option<Time>) {
         let since = now - self.last;
         self.last = now;
@@ -74,8 +73,8 @@ impl Looks {
         self.debt += packets as u64;
     }
 
-    /// True after a look if too much is examined, relative to `hops` packet-hops in all. The excess
-    /// is reset.
+    /// True after a look if too much is examined, relative to `hops` packet-hops in all.
+    /// The excess is reset.
     pub fn is_too_much(&mut self, hops: u64) -> bool {
         self.debt = self.debt.saturating_sub(hops - self.hops);
         self.hops = hops;
@@ -122,7 +121,7 @@ mod tests {
         (looks, seen)
     }
 
-    /// However often, the looks stand for all of the time up to the last one.
+    /// Checks that the looks, at any frequency, stand for all of the time up to the last one.
     pub fn is_whole(seen: &[(Time, u64, Time)]) {
         let weights: u64 = seen.iter().map(|one| one.1).sum();
         assert_eq!(weights * 10, seen.last().unwrap().0);

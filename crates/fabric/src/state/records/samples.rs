@@ -29,7 +29,7 @@ pub struct Samples {
     pub occupancy: Clock,
     /// Time when the allowed rates are recorded next.
     pub rates: Clock,
-    /// Whose: the NIC, and its place among all that are recorded.
+    /// Endpoints of the rates: the NIC, and its place among all that are recorded.
     pub rated: Vec<(u32, u32)>,
     /// Events processed before the last row of the routers' contents was recorded.
     pub events: Option<u64>,
@@ -40,7 +40,7 @@ pub struct Samples {
 pub struct Clock {
     pub next: Time,
     pub interval: Time,
-    /// Steps so far, and how many there may be.
+    /// Steps so far, and their maximum.
     pub taken: usize,
     pub most: usize,
 }

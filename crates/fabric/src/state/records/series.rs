@@ -3,8 +3,8 @@
 use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 
-/// The most bins of a time series. A series that would have more gets bins of twice the width, as
-/// often as needed.
+/// The most bins of a time series.
+/// A series that would have more gets bins of twice the width, as often as needed.
 pub const MOST_BINS: u64 = 1 << 20;
 
 /// Bins that are held together.
@@ -20,8 +20,9 @@ const fn words<T>() -> usize {
     size_of::<T>() / size_of::<u64>()
 }
 
-/// Counts for each time bin. Bins in which nothing happens take no memory, but for a pointer for
-/// each `CHUNK` of them, of which [`MOST_BINS`] allow 16,384.
+/// Counts for each time bin.
+/// Bins without events take no memory, except a pointer for each `CHUNK` of them, of which
+/// [`MOST_BINS`] allow 16,384.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Vec<u64>", try_from = "Vec<u64>")]
 #[serde(bound = "T: Counts")]
@@ -111,7 +112,7 @@ impl<T: Counts> TryFrom<Vec<u64>> for Series<T> {
 }
 
 /// Adds the counts of one bin to those of another. A sum of latencies that does not fit stays at
-/// the largest number, as /data/series says; nothing else that is counted can get there.
+/// the largest number, as /data/series says; no other count can reach it.
 pub fn add<T: Counts>(sum: &mut T, counts: &T) {
     let sum: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(sum));
     let counts: &[u64] = bytemuck::cast_slice(std::slice::from_ref(counts));

@@ -9,8 +9,8 @@ use weir_model::{
     EndpointId, Histogram, NEVER, Origin, Outstanding, Packet, PacketKind, Span, Time,
 };
 
-/// Latencies of what was sent in the measurement window and of what arrived in it, each in one
-/// histogram of three: most of either is both.
+/// Latencies by sending and by arrival in the measurement window, in three histograms: most samples
+/// are both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     both: Histogram,
@@ -28,7 +28,7 @@ impl Latencies {
         }
     }
 
-    /// Adds what was not both sent and received in the window.
+    /// Adds a sample that was not both sent and received in the window.
     #[inline(never)]
     fn add_across(&mut self, sent: Time, arrived: Time, window: Span) {
         if window.contains(sent) {
@@ -50,7 +50,7 @@ impl Latencies {
 }
 
 impl JobStats {
-    /// Bytes held, but for the counts by time bin.
+    /// Bytes held, except the counts by time bin.
     fn memory_bytes(&self) -> usize {
         let latencies = [&self.network, &self.message];
         let latencies = latencies
@@ -170,7 +170,7 @@ pub struct Stats {
     /// Width of the time bins, ps: [`Recording::bin`], doubled as often as there would have been
     /// more than [`MOST_BINS`].
     pub bin_width: Time,
-    /// The bin asked for last, and when it begins: most things happen in the same as what happened
+    /// The bin asked for last, and its beginning: most events fall into the same bin as the one
     /// before.
     recent: (usize, Time),
     /// Ejected flits per class and bin.
@@ -249,7 +249,7 @@ impl Stats {
         [series.chain(ejected).sum(), jobs]
     }
 
-    /// Records what these of the domain's own endpoints receive.
+    /// Records the received payload of these of the domain's own endpoints.
     pub fn record_received(&mut self, own: &[EndpointId], chosen: &[EndpointId]) {
         if chosen.is_empty() {
             return;

@@ -65,12 +65,11 @@ pub struct TaskStep {
     pub time: Time,
     /// The event.
     pub what: TaskEvent,
-    /// The place in the log of what led to it. None if it began by itself, or came from another
-    /// task.
+    /// Place of its cause in the log. None if it began by itself, or came from another task.
     pub cause: Option<u32>,
 }
 
-/// Events of a task. Messages go by the words of their stamps ([`Envelope::to_stamp`]).
+/// Events of a task. Messages are identified by the words of their stamps ([`Envelope::to_stamp`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TaskEvent {
     /// It began.
@@ -142,7 +141,7 @@ impl TaskLog {
         self.now = self.causes.remove(&order);
     }
 
-    /// Something happens to a task, and whatever it leads to comes until [`TaskLog::over`].
+    /// Begins an event of a task; everything that it causes comes until [`TaskLog::over`].
     #[cold]
     pub(crate) fn begin(&mut self, job: u16, task: Peer, what: TaskEvent, time: Time) {
         let row = self.rows.len() as u32;

@@ -20,7 +20,7 @@ impl Kind {
     pub const COUNT: usize = 3;
 }
 
-/// Whose data it is.
+/// Owner of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Who {
     /// The workload.
@@ -64,7 +64,7 @@ pub struct Wait {
     pub port: PortId,
     /// True if it waited in the NIC of the endpoint at that port to go to the router.
     pub nic: bool,
-    /// Whose it was.
+    /// The owner.
     pub who: Who,
     /// Flits times samples, by [`Kind`].
     pub flits: [u64; Kind::COUNT],
@@ -85,7 +85,7 @@ pub struct Pressure {
     pub flits: u64,
 }
 
-/// All that a domain has recorded of what waited.
+/// All that a domain has recorded of its backlog.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitsReport {
     /// Time between samples, ps; 0 if nothing was recorded.

@@ -29,7 +29,7 @@ pub enum Place {
     Router(RouterId, PortId),
 }
 
-/// One link of a packet's way.
+/// One link of a packet's path.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The packet: its source, its message's number there, and its own.
@@ -40,7 +40,7 @@ pub struct Step {
     pub kind: LinkKind,
     /// Traffic class.
     pub class: u8,
-    /// Queue within the class; where virtual channels are not divided, the virtual channel.
+    /// Queue within the class; the virtual channel, if virtual channels are not divided.
     pub queue: u32,
     /// Time when the packet's message was generated, ps.
     pub generated: Time,
