@@ -7,7 +7,7 @@
 //!
 //! # From a file to its numbers
 //!
-//! An experiment is TOML ([`config::Document`]); [`simulation::Plan`] is what it comes to, checked and assembled; [`simulation::run`] runs it,
+//! An experiment is TOML ([`config::Document`]); [`simulation::Plan`] is the same, checked and assembled; [`simulation::run`] runs it,
 //! here on a single rank ([`engine::Local`]); and [`result::Data`] is all that `result.h5` would hold.
 //!
 //! ```

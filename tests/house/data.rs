@@ -1,6 +1,6 @@
 //! Rows of numbers have names, and state that is saved is saved whole.
 
-use super::source::SRC;
+use super::tree::source::SRC;
 
 /// The words of a row without names that a line declares.
 fn unnamed(line: &str) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::scan::{Token, tokens};
+use super::tree::scan::{Token, tokens};
 use super::tree::{Module, Tree};
 
 const ITEMS: [&str; 9] = [
@@ -47,7 +47,11 @@ fn item(words: &[Token]) -> Option<Item> {
     let name = match kind {
         "use" => {
             let path = words[at + 1..].iter().take_while(|word| word.text != ";");
-            path.map(|word| word.text).collect::<String>()
+            let words = path.map(|word| match word.text {
+                "as" => " as ",
+                text => text,
+            });
+            words.collect::<String>()
         }
         _ => words[at + 1].text.to_owned(),
     };

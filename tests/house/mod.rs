@@ -9,11 +9,8 @@ mod layers;
 mod limits;
 mod names;
 mod prose;
-mod scan;
 mod sizes;
-mod source;
 mod tree;
-mod uses;
 
 use std::collections::BTreeMap;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::hold;
 use super::limits::NAMES_TWICE;
-use super::scan::tokens;
 use super::tree::Tree;
+use super::tree::scan::tokens;
 
 const TYPES: [&str; 5] = ["struct", "enum", "union", "trait", "type"];
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::limits::{LONG_SENTENCES, OPENING_WORDS, OPENINGS, PHRASES, SENTENCE_WORDS};
-use super::source::{all, folders, root};
+use super::tree::source::{all, folders, root};
 use super::{Count, hold, judge};
 
 /// A text of the manual or a paragraph of a doc comment, on one line.

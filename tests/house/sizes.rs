@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::limits::{
     CROWDED_FOLDERS, LONG_FILES, LONG_FUNCTIONS, REGISTRIES, WIDE_LINES, WIDTH, WITHOUT_PURPOSE,
 };
-use super::scan::{item_end, tokens};
-use super::source::{Source, all, folders};
+use super::tree::scan::{item_end, tokens};
+use super::tree::source::{Source, all, folders};
 use super::{hold, hold_each};
 
 #[test]

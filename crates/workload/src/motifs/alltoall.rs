@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Build;
-use super::collective::Operations;
+use super::collective::Collectives;
 use crate::tasks::Motif;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 
 /// Alltoalls of all tasks, one after the other, with a computation before each.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-struct Params(Operations<1, 1>);
+struct Params(Collectives<1, 1>);
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "alltoall",

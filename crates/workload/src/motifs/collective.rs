@@ -12,7 +12,7 @@ use weir_model::Time;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, bound = "")]
 #[schemars(inline)]
-pub(super) struct Operations<const ITERATIONS: u32, const BYTES: u64> {
+pub(super) struct Collectives<const ITERATIONS: u32, const BYTES: u64> {
     /// Number of operations.
     pub iterations: u32,
     /// Bytes that each task contributes to an allreduce, or sends to each other in an alltoall.
@@ -21,9 +21,9 @@ pub(super) struct Operations<const ITERATIONS: u32, const BYTES: u64> {
     pub compute: Duration,
 }
 
-impl<const ITERATIONS: u32, const BYTES: u64> Default for Operations<ITERATIONS, BYTES> {
+impl<const ITERATIONS: u32, const BYTES: u64> Default for Collectives<ITERATIONS, BYTES> {
     fn default() -> Self {
-        Operations {
+        Collectives {
             iterations: ITERATIONS,
             bytes: Size::Bits(8 * BYTES),
             compute: Duration(0),
@@ -31,7 +31,7 @@ impl<const ITERATIONS: u32, const BYTES: u64> Default for Operations<ITERATIONS,
     }
 }
 
-impl<const ITERATIONS: u32, const BYTES: u64> Operations<ITERATIONS, BYTES> {
+impl<const ITERATIONS: u32, const BYTES: u64> Collectives<ITERATIONS, BYTES> {
     /// The motif that does `operation` with that number of bytes.
     ///
     /// # Errors

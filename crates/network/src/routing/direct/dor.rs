@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ordered::{Choice, Ordered};
+use super::ordered::{OrderChoice, Ordered};
 use super::orders::{OneOrder, Orders};
 use crate::routing::{Build, Routing};
 use crate::topology::Topology;
@@ -14,7 +14,7 @@ use weir_input::{ConfigError, Section};
 /// Virtual channels: [`super::steps`].
 struct Dor;
 
-impl Choice for Dor {}
+impl OrderChoice for Dor {}
 
 /// Builds it for a network of several dimensions.
 pub(super) fn build(

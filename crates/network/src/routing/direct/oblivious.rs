@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::ordered::{Choice, Ordered};
+use super::ordered::{OrderChoice, Ordered};
 use super::orders::{Orders, SeveralOrders};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
@@ -16,7 +16,7 @@ use weir_model::{Flight, RouterId};
 /// the message.
 struct Oblivious;
 
-impl Choice for Oblivious {
+impl OrderChoice for Oblivious {
     fn words(orders: &Orders, router: RouterId) -> u32 {
         match orders.at_nic(Self::AT_NIC) {
             Some(_) => 0,

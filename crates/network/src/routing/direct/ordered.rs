@@ -8,7 +8,7 @@ use crate::routing::{Here, Hop, NicChoice, NicRule, Routing};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
 /// The choice of a packet's order of dimensions where it is injected.
-pub(super) trait Choice: Send + Sync {
+pub(super) trait OrderChoice: Send + Sync {
     /// The rule of NICs, where `choose_at` leaves the choice to them.
     const AT_NIC: NicRule = NicRule::InTurn;
     /// True if the choice at a router depends on its queues.
@@ -38,7 +38,7 @@ impl<C> Ordered<C> {
     }
 }
 
-impl<C: Choice> Routing for Ordered<C> {
+impl<C: OrderChoice> Routing for Ordered<C> {
     fn vcs(&self, kind: LinkKind) -> u8 {
         self.orders.steps.vcs(kind)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::ordered::{Choice, Ordered};
+use super::ordered::{OrderChoice, Ordered};
 use super::orders::{Orders, SeveralOrders};
 use crate::routing::{Build, Here, Hop, NicRule, Routing};
 use crate::topology::Topology;
@@ -40,7 +40,7 @@ fn decide(orders: &Orders, flight: &mut Flight, here: &mut dyn Here) -> Hop {
     hop
 }
 
-impl Choice for SourceAdaptive {
+impl OrderChoice for SourceAdaptive {
     const AT_NIC: NicRule = NicRule::LeastUsed;
     const ADAPTIVE: bool = true;
 

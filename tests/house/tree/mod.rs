@@ -6,10 +6,14 @@
 //! the file where the path ends. An import inside a function counts for its whole file. Calls of
 //! methods are not seen, because they need no path.
 
+pub mod scan;
+pub mod source;
+mod uses;
+
 use std::collections::{HashMap, HashSet};
 
-use super::source::{SRC, Source};
-use super::uses::{Import, Uses};
+use source::{SRC, Source};
+use uses::{Import, Uses};
 
 pub struct Module {
     pub source: &'static Source,
