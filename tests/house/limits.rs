@@ -87,7 +87,6 @@ pub const LONG_FILES: Sizes = Sizes {
         ("crates/simulation/src/assemble/mod.rs", 519),
         ("crates/study/src/dir.rs", 527),
         ("crates/study/src/verdict.rs", 523),
-        ("crates/network/src/topology/tree.rs", 592),
         ("crates/result/src/out_dir/mod.rs", 595),
         ("tests/applications.rs", 525),
         ("tests/bad_input.rs", 546),
