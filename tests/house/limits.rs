@@ -84,10 +84,8 @@ pub const LONG_FILES: Sizes = Sizes {
     name: "LONG_FILES",
     bound: 500,
     above: &[
-        ("crates/simulation/src/assemble/mod.rs", 519),
         ("crates/study/src/dir.rs", 527),
         ("crates/study/src/verdict.rs", 523),
-        ("crates/result/src/out_dir/mod.rs", 595),
         ("tests/applications.rs", 525),
         ("tests/bad_input.rs", 546),
         ("tests/bands.rs", 506),
