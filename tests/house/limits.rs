@@ -84,8 +84,6 @@ pub const LONG_FILES: Sizes = Sizes {
     name: "LONG_FILES",
     bound: 500,
     above: &[
-        ("crates/study/src/dir.rs", 527),
-        ("crates/study/src/verdict.rs", 523),
         ("tests/applications.rs", 525),
         ("tests/bad_input.rs", 546),
         ("tests/bands.rs", 506),
