@@ -84,8 +84,6 @@ pub const LONG_FILES: Sizes = Sizes {
     name: "LONG_FILES",
     bound: 500,
     above: &[
-        ("tests/applications.rs", 525),
-        ("tests/bad_input.rs", 546),
         ("tests/bands.rs", 506),
         ("tests/cli.rs", 543),
         ("tests/physics_rates.rs", 568),
