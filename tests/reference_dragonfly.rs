@@ -1,9 +1,9 @@
 //! The dragonfly of 1,056 endpoints against independent flit-level simulators: BookSim2's curves in
 //! `tests/reference/dragonfly1056_{min,ugal}_uniform_p4.csv`, and the small one in
-//! `tests/reference/flit.rs`. The whole comparison, and why the last rows differ:
+//! `tests/reference/flit/`. The whole comparison, and why the last rows differ:
 //! docs/results/reference-dragonfly.md.
 
-#[path = "reference/flit.rs"]
+#[path = "reference/flit/mod.rs"]
 mod flit;
 
 use std::path::Path;

@@ -4,42 +4,29 @@ mod bubbles;
 mod flows;
 mod limits;
 mod parameters;
+mod traffic;
 mod windows;
 
 use std::sync::Arc;
 
-use crate::config::{
-    AllEndpoints, ApplicationConfig, Attribution, DriveConfig, Experiment, PatternConfig,
-    ProgramConfig, Receivers, WorkloadConfig,
-};
+use crate::config::{AllEndpoints, Attribution, Experiment, Receivers};
 use crate::plan::Plan;
 use crate::warnings::warnings;
 use weir_congestion::{About, Scheme};
 use weir_engine::Schedule;
 use weir_fabric::empty::{IdleTrips, Trips};
 use weir_fabric::{
-    Application, Blueprint, Drive, Network, Open, Rated, Recording, Switching, Traffic, Watched,
-    empty, flow_kinds,
+    Blueprint, Network, Rated, Recording, Switching, Traffic, Watched, empty, flow_kinds,
 };
 use weir_input::{ConfigError, Until, suggest};
-use weir_model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span};
+use weir_model::{EndpointId, Invalid, LATEST, NEVER, Span};
 use weir_network::queueing::Divided;
-use weir_network::topology::Topology;
-use weir_workload::motifs;
-use weir_workload::open::injection::Injector;
-use weir_workload::open::members::{self, Party};
-use weir_workload::open::sizes::Sizes;
-use weir_workload::patterns::Members;
-use weir_workload::replay::Replay;
-use weir_workload::tasks::{Job, Mpi};
 
 use crate::collect::attribution;
 use crate::notes;
 use parameters::{check_stages, parameters, router_parameters, routers};
+use traffic::{check_foreground, check_lengths, traffic};
 use windows::{Windows, patience};
-
-/// Purposes of random streams.
-const PATTERN_SEED: u64 = 3;
 
 impl Plan {
     /// Assembles a run. Everything that can be wrong with an experiment is found here, before
@@ -230,22 +217,6 @@ fn recording(experiment: &Experiment, network: &Network) -> Recording {
     }
 }
 
-fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, ConfigError> {
-    let seed = experiment.run.seed;
-    let parties: Vec<Party> = (experiment.workloads.iter())
-        .map(WorkloadConfig::party)
-        .collect();
-    let tasks = members::assign(&parties, &network.topology, seed)?;
-    let workloads = experiment.workloads.iter().zip(tasks).enumerate();
-    // Workloads that do not run have their endpoints, and no more.
-    let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);
-    enabled
-        .map(|(number, (workload, tasks))| {
-            one_workload(workload, number, tasks, network, experiment)
-        })
-        .collect()
-}
-
 /// A bit for each record of the scheme that is kept.
 fn records(experiment: &Experiment, scheme: &dyn Scheme) -> Result<u32, ConfigError> {
     let known = scheme.records();
@@ -337,185 +308,4 @@ fn received(experiment: &Experiment, network: &Network) -> Result<Vec<EndpointId
     list.sort_unstable();
     list.dedup();
     Ok(list)
-}
-
-fn one_workload(
-    workload: &WorkloadConfig,
-    number: usize,
-    tasks: Arc<[EndpointId]>,
-    network: &Network,
-    experiment: &Experiment,
-) -> Result<Traffic, ConfigError> {
-    let seed = own_seed(experiment.run.seed, number);
-    let background = matches!(&workload.drive, DriveConfig::Motif(job) if job.background);
-    let (drive, tasks, stop) = match &workload.drive {
-        DriveConfig::Pattern(pattern) => {
-            let stop = pattern.stop.map_or(NEVER, |stop| stop.0);
-            let drive = open_loop(workload, pattern, &tasks, network, seed)?;
-            (Drive::Pattern(drive), tasks, stop)
-        }
-        DriveConfig::Motif(job) => {
-            let iterations = experiment.output.iterations || experiment.output.flows;
-            let (application, tasks) =
-                application(workload, job, &tasks, network, iterations, seed)?;
-            (Drive::Motif(application), tasks, NEVER)
-        }
-    };
-    if stop <= workload.start.0 {
-        let invalid = Invalid::new(
-            "stop",
-            "the workload stops before it starts",
-            "give a later `stop`",
-        );
-        return Err(workload.section.refuse(invalid));
-    }
-    let members = match tasks.is_sorted() {
-        true => Arc::clone(&tasks),
-        false => {
-            let mut members = tasks.to_vec();
-            members.sort_unstable();
-            members.into()
-        }
-    };
-    Ok(Traffic {
-        name: workload.name.clone(),
-        number: number as u16,
-        tasks,
-        members,
-        drive,
-        start: workload.start.0,
-        stop,
-        background,
-    })
-}
-
-/// A run to completion waits for an application, if there is any: not all of them are in the
-/// background.
-fn check_foreground(experiment: &Experiment, traffic: &[Traffic]) -> Result<(), ConfigError> {
-    let foreground = |one: &&Traffic| one.application().is_some() && !one.background;
-    let behind = traffic.iter().find(|one| one.background);
-    let (Some(behind), None) = (behind, traffic.iter().find(foreground)) else {
-        return Ok(());
-    };
-    let section = &experiment.workloads[usize::from(behind.number)].section;
-    Err(section.refuse(Invalid::new(
-        "background",
-        "all applications are in the background: a run to completion would not wait for any",
-        "leave `background` out of one, or give run.until a time",
-    )))
-}
-
-/// The seed of values that are drawn once for a workload.
-fn own_seed(seed: u64, number: usize) -> u64 {
-    seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-fn open_loop(
-    workload: &WorkloadConfig,
-    config: &PatternConfig,
-    tasks: &[EndpointId],
-    network: &Network,
-    seed: u64,
-) -> Result<Open, ConfigError> {
-    let about = Members {
-        endpoints: tasks,
-        topology: &network.topology,
-        seed,
-        load: config.load,
-    };
-    let pattern = (config.pattern.variant.build)(&config.pattern, &about)?;
-    let flit = network.parameters.flit;
-    let refuse = |invalid| workload.section.refuse(invalid);
-    let longest = u64::from(network.parameters.max_packet);
-    let sizes = Sizes::new(&config.message, flit, longest).map_err(refuse)?;
-    let bandwidth = terminal_bandwidth(&network.topology, tasks);
-    let mean = sizes.mean_bits();
-    let injector = Injector::new(config.injection, config.load, mean, bandwidth, flit);
-    Ok(Open {
-        pattern,
-        sizes,
-        injector: injector.map_err(refuse)?,
-    })
-}
-
-/// An application, and the endpoints of its tasks: the first of the endpoints that it may have.
-fn application(
-    workload: &WorkloadConfig,
-    config: &ApplicationConfig,
-    endpoints: &Arc<[EndpointId]>,
-    network: &Network,
-    iterations: bool,
-    seed: u64,
-) -> Result<(Application, Arc<[EndpointId]>), ConfigError> {
-    let there = endpoints.len() as u32;
-    let tasks = config.tasks.unwrap_or(there);
-    if tasks > there {
-        let invalid = Invalid::new(
-            "tasks",
-            format!("{tasks} tasks do not fit on {there} endpoints"),
-            "write fewer tasks or more endpoints",
-        );
-        return Err(workload.section.refuse(invalid));
-    }
-    if !(1..=motifs::MOST_ITERATIONS).contains(&config.repetitions) {
-        let invalid = Invalid::new(
-            "repetitions",
-            format!("{} repetitions of a program", config.repetitions),
-            format!("write a number from 1 to {}", motifs::MOST_ITERATIONS),
-        );
-        return Err(workload.section.refuse(invalid));
-    }
-    let endpoints: Arc<[EndpointId]> = endpoints[..tasks as usize].into();
-    let mpi: Mpi = config.mpi.parse()?;
-    let numbers = endpoints.iter().zip(0..).map(|(&at, task)| (at, task));
-    let longest = u64::from(network.parameters.max_packet);
-    let algorithms = mpi.algorithms();
-    let mut motif = match &config.program {
-        ProgramConfig::Motif(motif) => (motif.variant.build)(motif, tasks)?,
-        ProgramConfig::Trace(config) => Box::new(Replay::new(config.trace.clone(), algorithms)),
-    };
-    motif.draw(seed);
-    let job = Job {
-        motif,
-        tasks,
-        repetitions: config.repetitions,
-        iterations,
-        protocol: mpi
-            .protocol(network.parameters.flit, longest)
-            .map_err(|invalid| config.mpi.refuse(invalid))?,
-        algorithms,
-        seed,
-    };
-    let application = Application {
-        job,
-        numbers: numbers.collect(),
-    };
-    Ok((application, endpoints))
-}
-
-/// Schemes that send packets again, and flows, name the packets of a message by 32 bits. (Of
-/// applications, whose messages are not known before they send them, the domains check it.)
-fn check_lengths(
-    experiment: &Experiment,
-    traffic: &[Traffic],
-    network: &Network,
-) -> Result<(), ConfigError> {
-    let too_long = |traffic: &Traffic| match &traffic.drive {
-        Drive::Pattern(open) => !network.about.countable(open.sizes.largest()),
-        Drive::Motif(_) => false,
-    };
-    match traffic.iter().find(|one| too_long(one)) {
-        None => Ok(()),
-        Some(Traffic { number, .. }) => Err(experiment.workloads[usize::from(*number)].section.refuse(Invalid::new(
-            "message",
-            "a message of more than 4,294,967,295 packets, with a scheme or a routing that has to count them",
-            "write a smaller message or a larger nic.max_packet, or choose another congestion.scheme or routing",
-        ))),
-    }
-}
-
-/// The bandwidth of the members' links (the first one's: terminal links of a network are alike).
-fn terminal_bandwidth(topology: &Arc<dyn Topology>, tasks: &[EndpointId]) -> Bandwidth {
-    let (router, port) = topology.attachment(tasks.first().copied().unwrap_or(0));
-    topology.link(router, port).bandwidth
 }

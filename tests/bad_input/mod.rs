@@ -1,8 +1,9 @@
 //! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace
 //! left behind.
 
+mod ranks;
+
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use crate::support::{Cli, Experiment, Ran};
@@ -288,33 +289,6 @@ fn a_packet_that_is_none() {
 }
 
 #[test]
-fn more_ranks_than_domains() {
-    let ran = good().groups(3).cli().ranks(4).go();
-    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-    assert_eq!(
-        ran.stderr
-            .matches("4 ranks cannot share the 3 domains")
-            .count(),
-        1
-    );
-    assert!(ran.stderr.contains("at most 3 ranks"));
-    assert!(!ran.out().exists());
-}
-
-#[test]
-fn a_mistake_is_told_once_by_all_ranks_together() {
-    let ran = good().set("router.speedupp", 2.0).cli().ranks(3).go();
-    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-    assert_eq!(
-        ran.stderr.matches("unknown key").count(),
-        1,
-        "{}",
-        ran.stderr
-    );
-    assert!(!ran.out().exists());
-}
-
-#[test]
 fn an_output_path_below_a_file() {
     let ran = good().cli().arg("--quiet");
     fs::write(ran.folder().join("out"), "something else").unwrap();
@@ -410,70 +384,6 @@ fn unknown_options_and_commands() {
         assert_eq!(ran.stdout, "");
         assert!(!ran.stderr.is_empty());
     }
-}
-
-/// Runs rank 0 on one experiment and rank 1 on another; returns the output, and the exit code.
-fn ranks_apart(first: &str, second: &str) -> (Option<i32>, String) {
-    let folder = tempfile::tempdir().expect("a directory");
-    for (name, text) in [("first.toml", first), ("second.toml", second)] {
-        std::fs::write(folder.path().join(name), text).expect("a file");
-    }
-    let weir = Path::new(env!("CARGO_BIN_EXE_weir"));
-    let mut command = Cli::program(weir, 1);
-    command.args(["run", "first.toml", "--out", "out", "--quiet"]);
-    command.args([":", "-n", "1"]).arg(weir);
-    command.args(["run", "second.toml", "--out", "out", "--quiet"]);
-    let output = assert_cmd::Command::from_std(command)
-        .current_dir(folder.path())
-        .timeout(std::time::Duration::from_secs(120))
-        .output()
-        .expect("it can be started");
-    assert!(!folder.path().join("out/result.h5").exists());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), said)
-}
-
-#[test]
-fn ranks_with_different_experiments_are_refused() {
-    let experiment = || Experiment::dragonfly(2, 4, 2).uniform(0.3).until("20 us");
-    let first = experiment().text();
-    let others = [
-        (experiment().with("load", 0.6), "load = 0.6"),
-        // A rank that ended sooner would have the other wait for ever.
-        (experiment().until("10 us"), "until = \"10 us\""),
-        (
-            experiment().set("topology.global.latency", "2 us"),
-            "latency = \"2 us\"",
-        ),
-    ];
-    for (other, line) in others {
-        let (code, said) = ranks_apart(&first, &other.text());
-        assert_eq!(code, Some(2), "{said}");
-        let mut lines = said.lines();
-        let told = lines.find(|line| line.contains("rank 1 has another experiment than rank 0"));
-        let own = told.and_then(|told| told.split(", not ").next());
-        assert!(own.is_some_and(|own| own.contains(line)), "{said}");
-    }
-}
-
-/// Traces are part of the experiment.
-#[test]
-fn ranks_with_different_traces_are_refused() {
-    let folder = tempfile::tempdir().expect("a directory");
-    let text = |name: &str, bytes: u32| {
-        let path = folder.path().join(name);
-        let csv = format!("source,destination,bytes,start\n0,1,{bytes},0\n");
-        std::fs::write(&path, csv).expect("a file");
-        format!(
-            "topology = {{ file = \"dragonfly-72\" }}\nrouting = {{ algorithm = \"minimal\" }}\n\
-             run = {{ until = \"completion\" }}\n[[workload]]\n\
-             trace = {{ format = \"flows\", file = \"{}\" }}\n",
-            path.display()
-        )
-    };
-    let (code, said) = ranks_apart(&text("a.csv", 64), &text("b.csv", 65));
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("rank 1 has another experiment"), "{said}");
 }
 
 /// A key of the other sort of workloads, a key of another section's choice, and ranks are refused
