@@ -113,8 +113,9 @@ const MOST_EACH: u32 = 1 << 16;
 #[serde(deny_unknown_fields, default, bound = "")]
 #[schemars(inline)]
 struct Queues<const NUMBER: u32> {
-    /// Queues of each virtual channel, from 1 to 65,536. At most one for each band (`bbq`, `dbbq`)
-    /// or leaf router (`flow2sl`).
+    /// Queues of each virtual channel, from 1 to 65,536. `bbq`: at most the size of the last
+    /// dimension. `dbbq`: the queues of one virtual network, at most the size of the first and of
+    /// the last dimension. `flow2sl`: at most the number of leaf routers.
     queues: u32,
     /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
