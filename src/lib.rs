@@ -7,8 +7,9 @@
 //!
 //! # From a file to its numbers
 //!
-//! An experiment is TOML ([`config::Document`]); [`simulation::Plan`] is the same, checked and assembled; [`simulation::run`] runs it,
-//! here on a single rank ([`engine::Local`]); and [`result::Data`] is all that `result.h5` would hold.
+//! An experiment is TOML ([`config::Document`]). [`simulation::Plan`] is the same, checked and
+//! assembled. [`simulation::run`] runs it, here on a single rank ([`engine::Local`]).
+//! [`result::Data`] is all that `result.h5` would hold.
 //!
 //! ```
 //! use weir::{catalog::catalog, config::Document, engine, simulation};

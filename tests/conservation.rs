@@ -6,6 +6,7 @@
 
 use crate::direct::experiment as experiment_on;
 use crate::support::Experiment;
+use crate::support::attack::Budget;
 use proptest::prelude::*;
 use weir::model::LinkKind;
 use weir::result::Data;
@@ -316,7 +317,8 @@ fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
     )
 }
 
-/// A hundred experiments; another number in the environment variable `PROPTEST_CASES`.
+/// A hundred experiments, as far as their time allows; another number in the environment variable
+/// `PROPTEST_CASES`.
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_none() {
@@ -356,6 +358,10 @@ proptest! {
 
     #[test]
     fn everything_arrives(experiment in experiment(), logged in any::<bool>()) {
+        static BUDGET: Budget = Budget::new();
+        if !BUDGET.allows() {
+            return Ok(());
+        }
         let experiment = experiment.set("output.messages", logged);
         // Not every pattern suits every network (a worst case needs groups that have members): that
         // is bad input.
@@ -386,6 +392,10 @@ proptest! {
 
     #[test]
     fn everything_arrives_once_under_every_scheme(experiment in experiment().prop_flat_map(scheme)) {
+        static BUDGET: Budget = Budget::new();
+        if !BUDGET.allows() {
+            return Ok(());
+        }
         let experiment = experiment.set("output.messages", true);
         let checked = experiment.checked();
         let Ok(plan) = weir::simulation::Plan::new(&checked, None) else {

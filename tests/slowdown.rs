@@ -123,8 +123,7 @@ fn the_sweep_runs_a_job_alone_by_itself_and_compares() {
     assert!(sweep("plan", &[]).contains("4 points and 6 runs of a job alone"));
     let dry = sweep("submit", &["--dry-run", "--dependency", "afterok:7"]);
     assert!(dry.contains("--array=0-9"), "{dry}");
-    // The lines that would submit it: the points after the user's condition, the table and the
-    // report after the points.
+    // The submitted lines: points after the user's condition, table and report after the points.
     let lines: Vec<&str> = dry
         .lines()
         .filter(|line| line.starts_with("# sbatch"))

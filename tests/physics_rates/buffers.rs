@@ -57,10 +57,9 @@ struct Small {
 #[test]
 fn a_small_buffer_gives_its_packets_over_its_round_trip() {
     // A buffer of B flits holds n = floor(B / L) packets of L flits. A place is taken when the head
-    // leaves upstream. The tail leaves the buffer a link latency d and the packet's L flit times
-    // later (the router behind it is idle, so it leaves as it comes). The credit takes another d
-    // and the credit delay c: n packets for every 2 d + L + c. Without output queues the place is
-    // taken one router latency before the head is on the link.
+    // leaves upstream. The tail leaves the (idle) router a link latency d and L flit times later;
+    // the credit takes another d and the credit delay c: n packets for every 2 d + L + c. Without
+    // output queues the place is taken one router latency before the head is on the link.
     let cases = [
         Small {
             buffer: 240,
@@ -163,8 +162,7 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
             .set("router.credit_at", credit_at);
         let network = flow(network, 0, 4, 1.0).message(&format!("{} flits", case.packet));
         let packets = run(&network);
-        // It repeats itself every round trip, so a whole number of them holds an exact number of
-        // packets.
+        // It repeats every round trip, so a whole number of them holds an exact number of packets.
         let span = 80 * case.round_trip * NS;
         let got = rate(&packets, None, FROM, FROM + span) * span as f64 / NS as f64;
         let places = case.buffer / case.packet;

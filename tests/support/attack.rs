@@ -1,10 +1,40 @@
 //! Attacks by chance: how many, and with which numbers.
 
-use std::time::SystemTime;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 /// `default` attacks, or the number in the environment variable `WEIR_ATTACK_CASES`.
 pub fn cases(default: u32) -> u32 {
     number("WEIR_ATTACK_CASES").map_or(default, |cases| cases as u32)
+}
+
+/// The time that the random cases of a test may take: some random experiments run a hundred times
+/// as long as others. At length (`WEIR_ATTACK_CASES`) all cases run, however long they take.
+pub struct Budget {
+    began: OnceLock<Instant>,
+    cases: AtomicU32,
+}
+
+impl Budget {
+    /// Cases that run however long they take.
+    const LEAST: u32 = 12;
+    /// No case begins after this time.
+    const TIME: Duration = Duration::from_secs(12);
+
+    pub const fn new() -> Budget {
+        Budget {
+            began: OnceLock::new(),
+            cases: AtomicU32::new(0),
+        }
+    }
+
+    /// True if the next case is to run.
+    pub fn allows(&self) -> bool {
+        let began = self.began.get_or_init(Instant::now);
+        let case = self.cases.fetch_add(1, Ordering::Relaxed);
+        case < Self::LEAST || began.elapsed() < Self::TIME || number("WEIR_ATTACK_CASES").is_some()
+    }
 }
 
 /// The seed of a test's random numbers, printed, so that `WEIR_ATTACK_SEED` repeats the test.

@@ -39,8 +39,7 @@ impl Metric {
                     let group = format!("data/jobs/{job}");
                     values.push(attribute_of(result, &group, attribute, unit)?);
                 }
-                // One that is missing may be the largest. A sum of nothing is nothing: there is no
-                // such job here.
+                // A missing one may be the largest. A sum of nothing: there is no such job here.
                 let values: Option<Vec<f64>> = values.into_iter().collect();
                 let values = values.filter(|values| !values.is_empty());
                 values.and_then(|values| one(*how, values.into_iter()))
