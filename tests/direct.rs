@@ -207,7 +207,7 @@ fn orders_and_channels_that_do_not_fit_are_refused() {
         ("algorithm = \"oblivious\"\norders = []", "0 orders"),
         (
             "algorithm = \"source_adaptive\"\norders = [\"xy\", \"xy\"]",
-            "orders.1: \"xy\" is there twice",
+            "orders.1: \"xy\" is given twice",
         ),
         (
             "algorithm = \"minimal_adaptive\"\nadaptive_vcs = 0",

@@ -238,7 +238,7 @@ fn what_is_wrong_with_a_search_is_said_before_anything_runs() {
         (tune("\"buffer\""), "`buffer` declares no range"),
         (
             tune("\"decrement_timer\""),
-            "`decrement_timer` is there twice",
+            "`decrement_timer` is given twice",
         ),
         (
             tune("{ key = \"increment\", from = \"1 us\", to = \"1 ns\" }"),

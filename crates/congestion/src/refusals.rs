@@ -47,7 +47,7 @@ impl Refusals {
     /// Checks `retries`, which are counted in a byte with one reserved value.
     pub fn new(section: &Section, about: About, retries: u8) -> Result<Self, ConfigError> {
         if retries > 200 {
-            let what = "so many retries cannot be counted";
+            let what = "too many retries to count";
             let remedy = "give a number from 0 to 200";
             return Err(section.refuse(Invalid::new("retries", what, remedy)));
         }

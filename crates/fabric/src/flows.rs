@@ -228,7 +228,7 @@ impl<K: Compiled> FabricDomain<K> {
             }
             assert!(
                 origin.part == *next,
-                "packet {} of message {} of endpoint {} came in place of packet {next}",
+                "packet {} of message {} of endpoint {} came instead of packet {next}",
                 origin.part,
                 origin.message,
                 origin.source

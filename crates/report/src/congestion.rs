@@ -51,9 +51,9 @@ pub fn table(all: &Explanation) -> Option<Rows> {
     };
     (!all.roots.is_empty()).then(|| Rows {
         title: "Where congestion begins".into(),
-        note: "Full links that are not short of credit, and so are where waiting begins; `weir explain` says it in words. Behind it: of \
-               all waiting. Fed by: of what waits at the link itself. Others, and those who feed it: of the waiting of that job, what is \
-               behind the link."
+        note: "Waiting begins at full links that are not short of credit; `weir explain` tells the same in words. Behind it: share of \
+               all waiting. Fed by: share of the backlog at the link itself. Holds up others, self-inflicted: share of the \
+               waiting of that job that is behind the link."
             .into(),
         head: [
             "port",
@@ -64,7 +64,7 @@ pub fn table(all: &Explanation) -> Option<Rows> {
             "behind it",
             "fed by",
             "holds up others",
-            "those who feed it",
+            "self-inflicted",
         ]
         .map(String::from)
         .to_vec(),

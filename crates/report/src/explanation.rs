@@ -171,7 +171,7 @@ fn root(root: &Root) -> String {
         .filter(|one| one.share >= 5e-3)
         .map(feeder)
         .collect();
-    text.push_str(&format!(" What waits at it is of {}.", list(&fed)));
+    text.push_str(&format!(" Its backlog is of {}.", list(&fed)));
     let tree = &root.tree;
     let behind = tree.ports.len().saturating_sub(1);
     match behind {
@@ -199,10 +199,7 @@ fn root(root: &Root) -> String {
     }
     if !own.is_empty() {
         let own: Vec<String> = own.into_iter().map(held).collect();
-        text.push_str(&format!(
-            " Those who feed it wait for themselves: {}.",
-            list(&own)
-        ));
+        text.push_str(&format!(" Self-inflicted: {}.", list(&own)));
     }
     text
 }

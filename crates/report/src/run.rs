@@ -125,8 +125,8 @@ fn distribution(stored: &Stored) -> Figure {
         id: "latency".into(),
         title: "Distribution of latencies".into(),
         caption: vec![
-            "The share of messages and of packets that take longer, of those generated (of packets: injected) in the measurement window; \
-             those that had not arrived when the run ended count with the age that they had then. Histogram buckets are no wider than 1/64 \
+            "The share of messages generated (packets injected) in the measurement window that take longer; \
+             what had not arrived when the run ended counts with its age at that time. Histogram buckets are no wider than 1/64 \
              of their latency."
                 .into(),
         ],

@@ -96,7 +96,7 @@ mod tests {
                 };
                 for topology in topologies {
                     let new = names.insert((variant.name, *topology));
-                    assert!(new, "{} {topology} is there twice", variant.name);
+                    assert!(new, "{} {topology} is given twice", variant.name);
                 }
                 assert!(!variant.summary.is_empty() && !variant.source.is_empty());
                 let schema = (variant.parameters.schema)().to_value();

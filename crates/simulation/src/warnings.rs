@@ -96,7 +96,7 @@ fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let message = "output queues without limit hold back nothing, so adaptive routing does not see that \
                    another router is congested";
     let remedy = "write a size, such as \"16 packets\", or router.credit_at = \"crossing\", or choose a routing that does \
-                  not go by what waits";
+                  not depend on queues";
     let invalid = Invalid::new(key, message, remedy);
     Some(Warning::new(
         "hidden_congestion",

@@ -319,7 +319,7 @@ fn unique(values: &[AxisValue], given: &Given) -> Result<(), ConfigError> {
         if !seen.insert(&value.label) {
             return Err(given.refuse(Invalid::new(
                 format!("values.{index}"),
-                format!("the value {:?} is there twice", value.label),
+                format!("the value {:?} is given twice", value.label),
                 "remove one of the two, or give them different labels",
             )));
         }

@@ -297,7 +297,7 @@ fn unique_ids<'a>(
         if !seen.insert(id) {
             return Err(given.refuse(Invalid::new(
                 key,
-                format!("{id:?} is there twice"),
+                format!("{id:?} is given twice"),
                 "give each its own name",
             )));
         }
@@ -372,7 +372,7 @@ pub(super) fn read_seeds(given: &Given, document: &Document) -> Result<Vec<u64>,
     let seeds = seeds.ok_or_else(|| given.wrong("this says no seeds", HOW))?;
     let mut seen = HashSet::new();
     match seeds.iter().find(|seed| !seen.insert(**seed)) {
-        Some(seed) => Err(given.wrong(format!("the seed {seed} is there twice"), HOW)),
+        Some(seed) => Err(given.wrong(format!("the seed {seed} is given twice"), HOW)),
         None => Ok(seeds),
     }
 }

@@ -59,13 +59,13 @@ fn check_order(network: &Divided) -> Result<(), Invalid> {
             "let routing.order end with the last dimension, such as \"xy\"",
         ),
         [] => refuse(
-            "packets of this routing keep to no order of dimensions, and bands of rows are for those that take the last one last (Yebenes et \
+            "packets of this routing keep to no order of dimensions, and bands of rows suit packets that take the last one last (Yebenes et \
              al., section 5: with adaptive routing those of different bands could wait for each other in a cycle)",
             "choose routing.algorithm = \"dor\" (on KNS \"hybrid_dor\"), or another scheme, such as \"dbbm\"",
         ),
         _ => refuse(
             "packets of this routing take the dimensions in several orders, of which horizontal bands suit the first",
-            "choose queueing.scheme = \"dbbq\", whose bands go by the order, or routing.algorithm = \"dor\" (on KNS \"hybrid_dor\")",
+            "choose queueing.scheme = \"dbbq\", whose bands depend on the order, or routing.algorithm = \"dor\" (on KNS \"hybrid_dor\")",
         ),
     }
 }

@@ -96,7 +96,7 @@ fn networks(network: &Divided) -> Result<u8, Invalid> {
     }
     if orders.len() > 1 && network.routing.choice_at_nic().is_none() {
         return refuse(
-            "its bands go by the virtual network of a packet, which this routing chooses at the first router: on the link from the NIC \
+            "its bands depend on the virtual network of a packet, which this routing chooses at the first router: on the link from the NIC \
              it is not known"
                 .into(),
             "write routing.choose_at = \"nic\"",
@@ -109,7 +109,7 @@ fn networks(network: &Divided) -> Result<u8, Invalid> {
 /// Registry entry of dynamic band-based queueing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dbbq",
-    summary: "Tori, meshes, HyperX, KNS: bands of rows for packets that take x first, of columns for those that take y first (DBBQ).",
+    summary: "Tori, meshes, HyperX, KNS: bands of rows for packets that take x first, of columns for packets that take y first (DBBQ).",
     source: "Yebenes et al., TACO 2019, section 3.3, equations 2 and 3",
     examples: &["", "queues = 3, voq_sw = true"],
     parameters: Keys::of::<Params>(),

@@ -148,7 +148,7 @@ fn leaf_of(topology: &Arc<dyn Topology>) -> Result<u32, Invalid> {
         return Err(Invalid::new(
             "scheme",
             format!(
-                "it goes by the leaf routers of a fat tree, and this is a {}",
+                "it uses the leaf routers of a fat tree, and this is a {}",
                 topology.describe()
             ),
             "choose a fat tree, or another scheme, such as \"dbbm\"",

@@ -59,7 +59,7 @@ impl Spread {
             return Err(Invalid::new(
                 "count",
                 format!(
-                    "{} virtual channels in place of each of the routing's {most}",
+                    "{} virtual channels for each of the routing's {most}",
                     self.count
                 ),
                 format!(

@@ -39,7 +39,7 @@ pub const GROUPS: &[Group] = &[
         path: "/data/latency/<class>",
         about: "A histogram of latencies, and of the ages of what had not arrived; buckets without either are left out. Of the classes \
                 `network` and `message`: of packets that were injected, and messages that were generated, in the measurement window; of \
-                `network_by_arrival` and `message_by_arrival`: of those that arrived in it, whenever they were sent, so that nothing is \
+                `network_by_arrival` and `message_by_arrival`: of packets and messages that arrived in it, whenever they were sent, so that nothing is \
                 missing. With `job.<name>.` before them: of one workload. `job.<name>.iteration`, only if iterations are asked for: how long each task of an \
                 application took for each iteration that it began in the measurement window.",
         attributes: &[LatencyNumbers::ATTRIBUTES],

@@ -424,7 +424,7 @@ fn unique_names(experiment: &Experiment) -> Result<(), ConfigError> {
                     "{:?} is the name of workloads {first} and {index}",
                     workload.name
                 ),
-                "give every workload a name of its own",
+                "give every workload a different name",
             )));
         }
     }

@@ -52,12 +52,12 @@ fn axes() {
         (
             format!("{load}values = [0.1, 0.2, 0.1]"),
             4,
-            ["\"0.1\" is there twice", "remove"],
+            ["\"0.1\" is given twice", "remove"],
         ),
         (
             format!("{load}values = [0.1, 0.10]"),
             4,
-            ["\"0.1\" is there twice", "remove"],
+            ["\"0.1\" is given twice", "remove"],
         ),
         (
             format!("{load}values = {{ from = 0.1, to = 0.5, step = 0.3 }}"),
@@ -446,7 +446,7 @@ fn claims() {
         assert_refused(&claim(text), line, &words);
     }
     let twice = claim("max = \"3 us\"") + &claim("max = \"4 us\"").replace(AXES, "");
-    assert_refused(&twice, 19, &["\"c\" is there twice"]);
+    assert_refused(&twice, 19, &["\"c\" is given twice"]);
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Tune {
             };
             let (criterion, _) = Criterion::read(&criterion, &jobs)?;
             if !names.insert(criterion.name.clone()) {
-                let message = format!("{:?} is there twice", criterion.name);
+                let message = format!("{:?} is given twice", criterion.name);
                 return Err(given.refuse(Invalid::new("name", message, "give each its own name")));
             }
         }
@@ -256,7 +256,7 @@ impl Ranges {
         for item in items {
             let parameter = Parameter::read(&item, &self.about, |at, key| self.declared(at, key))?;
             if all.iter().any(|own| own.key == parameter.key) {
-                let message = format!("`{}` is there twice", parameter.key);
+                let message = format!("`{}` is given twice", parameter.key);
                 return Err(item.wrong(message, "remove one of the two"));
             }
             all.push(parameter);
@@ -317,7 +317,7 @@ impl Ranges {
             };
             let setting = parameters.iter().map(value).collect::<Result<_, _>>()?;
             if marks.iter().any(|(own, _)| *own == file.label) {
-                let message = format!("the mark {:?} is there twice", file.label);
+                let message = format!("the mark {:?} is given twice", file.label);
                 return Err(item.wrong(message, "give each its own label"));
             }
             marks.push((file.label, setting));

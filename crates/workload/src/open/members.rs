@@ -256,8 +256,7 @@ impl Roll<'_> {
             false => ("endpoints.count", "endpoints are asked for"),
         };
         let message = format!("{count} {what}, and {free} of {all} are free");
-        let remedy =
-            "ask for 1 or more and at most as many as are free, or let another workload have fewer";
+        let remedy = "ask for at least 1 and at most the number of free ones, or let another workload have fewer";
         let error = self.refuse(index, key, message.clone(), remedy);
         let own = self.refuse(index, "", String::new(), "");
         if error.file() == own.file() {

@@ -232,7 +232,7 @@ fn parse(
         let key = format!("orders.{place}");
         let order = parse_order(letters, grid, &key).map_err(|invalid| section.refuse(invalid))?;
         if orders.iter().any(|known| **known == *order) {
-            let what = format!("{:?} is there twice", order_letters(&order));
+            let what = format!("{:?} is given twice", order_letters(&order));
             return refuse(&key, what, "give each order once".into());
         }
         orders.push(order.into());

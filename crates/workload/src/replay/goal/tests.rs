@@ -167,7 +167,7 @@ fn what_is_wrong_is_refused_with_its_line() {
         (
             "s1 requires c",
             "s1: calc 5",
-            ["line 5", "`s1` is there twice", "of its own"],
+            ["line 5", "`s1` is given twice", "different label"],
         ),
         (
             "100b to 1",

@@ -197,8 +197,8 @@ impl Reader {
         match self.labels.insert(label.into(), node) {
             None => Ok(()),
             Some(_) => wrong(
-                format!("the label {} is there twice in this rank", shown(label)),
-                "give each operation a label of its own",
+                format!("the label {} is given twice in this rank", shown(label)),
+                "give each operation a different label",
             ),
         }
     }

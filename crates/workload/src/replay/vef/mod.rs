@@ -224,7 +224,7 @@ impl Reader {
         if self.messages.insert(id, ends).is_some() {
             return Err((
                 format!("there is a message {id} already"),
-                "give each message a number of its own".into(),
+                "give each message a different number".into(),
             ));
         }
         self.records.push(Record {

@@ -79,7 +79,7 @@ fn what_is_wrong_is_refused_with_its_line() {
         (
             "2 1 2 50",
             "1 1 2 50",
-            ["line 5", "a message 1 already", "of its own"],
+            ["line 5", "a message 1 already", "different number"],
         ),
         (
             "1 0 1 100",

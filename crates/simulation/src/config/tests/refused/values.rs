@@ -294,7 +294,7 @@ fn workload_names_are_unique() {
         2,
         &[
             "\"workload0\" is the name of workloads 0 and 1",
-            "a name of its own",
+            "a different name",
         ],
     );
 }
