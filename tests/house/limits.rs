@@ -271,7 +271,7 @@ pub const SENTENCE_WORDS: usize = 40;
 /// Sentences of the manual with more words than that.
 pub const LONG_SENTENCES: Count = Count {
     name: "LONG_SENTENCES",
-    limit: 1,
+    limit: 0,
     slack: 3,
     remedy: "Make two sentences of one:",
 };
@@ -290,11 +290,11 @@ pub const PHRASES: &[(&str, &str, usize, usize)] = &[
         0,
         0,
     ),
-    ("those that", "Name them: \"packets that\".", 5, 0),
+    ("those that", "Name them: \"packets that\".", 3, 0),
     ("those who", "Name them: \"sources that\".", 0, 0),
-    ("of its own", "Write \"separate\", or leave it out.", 4, 0),
+    ("of its own", "Write \"separate\", or leave it out.", 1, 0),
     ("goes by", "Write \"uses\" or \"depends on\".", 0, 0),
-    ("in place of", "Write \"instead of\".", 3, 0),
+    ("in place of", "Write \"instead of\".", 1, 0),
     (
         "what waits",
         "Write \"queued packets\" or \"backlog\".",

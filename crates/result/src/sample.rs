@@ -274,7 +274,7 @@ pub fn data() -> Data {
             Note {
                 kind: "missing".into(),
                 job: Some("stencil".into()),
-                text: "latencies of stencil count what arrived".into(),
+                text: "latencies of stencil are of those that arrived".into(),
                 numbers: vec![("messages_missing".into(), 500)],
             },
             Note {

@@ -149,7 +149,7 @@ fn missing(job: &Job, messages: &Latency, packets: &Latency) -> Option<Note> {
     }
     (!parts.is_empty()).then(|| {
         let text = format!(
-            "latencies of {} count what arrived: {} in the measurement window had not when the run ended",
+            "latencies of {} are of those that arrived: {} in the measurement window had not when the run ended",
             job.name,
             parts.join(" and ")
         );
@@ -178,14 +178,14 @@ pub fn inaction(acts: &Acts, data: &Data) -> Option<Note> {
             let Act { did, parameter, .. } = acts.notices;
             format!(
                 "{name} did nothing: it never {did}; if the network was congested, look at congestion.{parameter} \
-                 (`weir check` prints its effective value)"
+                 (`weir check` says what it comes to)"
             )
         }
         (_, 0) => {
             let Act { did, parameter, .. } = acts.responds;
             format!(
                 "{name} noticed congestion {noticed} times and never {did}: look at congestion.{parameter} \
-                 (`weir check` prints its effective value)"
+                 (`weir check` says what it comes to)"
             )
         }
         _ => return None,

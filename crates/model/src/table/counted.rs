@@ -71,8 +71,8 @@ columns! {
         iteration: u32, "1", "number of the iteration, from 0";
         begin_ps: Time, "ps", "when the first task began it";
         end_ps: Time, "ps", "when the last of those tasks that ended it did; 0 if none did";
-        tasks: u64, "1", "tasks that had something to do in it; tasks that had not begun it when \
+        tasks: u64, "1", "tasks that had something to do in it; those that had not begun it when \
             the run ended count";
-        ended: u64, "1", "tasks that ended it";
+        ended: u64, "1", "those of them that ended it";
     }
 }

@@ -37,11 +37,11 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/latency/<class>",
-        about: "A histogram of latencies, and of the ages of what had not arrived; buckets without either are left out. Of the classes \
-                `network` and `message`: of packets that were injected, and messages that were generated, in the measurement window; of \
-                `network_by_arrival` and `message_by_arrival`: of packets and messages that arrived in it, whenever they were sent, so that nothing is \
-                missing. With `job.<name>.` before them: of one workload. `job.<name>.iteration`, only if iterations are asked for: how long each task of an \
-                application took for each iteration that it began in the measurement window.",
+        about: "A histogram of latencies, and of the ages of what had not arrived; buckets without either are left out. Classes \
+                `network` and `message`: packets injected, and messages generated, in the measurement window. Classes \
+                `network_by_arrival` and `message_by_arrival`: packets and messages that arrived in it, whenever they were sent; nothing is \
+                missing. With `job.<name>.` before them: one workload. `job.<name>.iteration`, only if iterations are asked for: the time \
+                of each task of an application for each iteration that it began in the measurement window.",
         attributes: &[LatencyNumbers::ATTRIBUTES],
         columns: &[Buckets::COLUMNS],
     },
@@ -153,11 +153,11 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/scheme",
-        about: "What the congestion-control scheme recorded, and what packets were for: counters as attributes \
-                (`packets_<kind>` sent and `ejected_<kind>_share` of the endpoints' links in the measurement window, of \
-                data, acknowledgements if there are any, and the scheme's own kinds; of schemes that do it, packets \
-                dropped before and at the last router, sent again at a granted time or speculatively, marked, \
-                reservations that a router took; the scheme's own counters).",
+        about: "Counters of the congestion control scheme and of kinds of packets, as attributes. `packets_<kind>`: packets \
+                sent; `ejected_<kind>_share`: share of the endpoints' links in the measurement window. Kinds: data, \
+                acknowledgements if there are any, and the scheme's own. Then, of schemes that do it: packets \
+                dropped before and at the last router, sent again at a granted time or speculatively, marked; \
+                reservations that a router took; the scheme's own counters.",
         attributes: &[&[SCHEME_NAME]],
         columns: &[],
     },
