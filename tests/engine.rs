@@ -111,7 +111,7 @@ impl Game {
         let schedule = Schedule {
             window: self.lookahead,
             end: self.end,
-            haste: None,
+            interleaving: None,
         };
         let neighbours = |domain| self.neighbours(domain);
         let ended = engine::run(

@@ -231,8 +231,9 @@ fn results_are_what_they_were() {
         let changed = differences(&before.collect(), &known);
         assert!(
             changed.is_empty() || stored_versions() != Some(versions()),
-            "these give other results than before:\n{}\nraise MODEL_VERSION in crates/model/src/program.rs (or VERSION in \
-             crates/result/src/schema.rs if only their form is new), so that no sweep mixes the two",
+            "these give other results than before:\n{}\nraise MODEL_VERSION in \
+             crates/model/src/program.rs (or VERSION in crates/result/src/schema.rs if only their \
+             form is new), so that no sweep mixes the two",
             changed.join("\n")
         );
         let [model, schema] = versions();
@@ -255,8 +256,9 @@ fn results_are_what_they_were() {
     let changed = differences(&old, &found);
     assert!(
         changed.is_empty(),
-        "{} of {} experiments give other results than before, in these groups of /data:\n{}\nIf that is meant, refresh \
-         them with\n  {REFRESH}=1 cargo test --test all fingerprints::\nand say in the commit why they change.",
+        "{} of {} experiments give other results than before, in these groups of /data:\n{}\nIf \
+         that is meant, refresh them with\n  {REFRESH}=1 cargo test --test all fingerprints::\nand \
+         say in the commit why they change.",
         changed.len(),
         found.len(),
         changed.join("\n")

@@ -20,8 +20,8 @@ fn job() -> (String, String) {
     let end = JOB.find("[routing]").expect("a routing");
     let network = JOB[begin..end].replace("[topology]\n", "");
     let job = format!(
-        "{}[topology]\nfile = \"nets/my.toml\"\n\n{}\n[[claims]]\nid = \"arrives\"\nsays = \"Packets arrive.\"\n\
-         metric = \"summary.accepted_load\"\nmin = 0.05\n",
+        "{}[topology]\nfile = \"nets/my.toml\"\n\n{}\n[[claims]]\nid = \"arrives\"\nsays = \
+         \"Packets arrive.\"\nmetric = \"summary.accepted_load\"\nmin = 0.05\n",
         &JOB[..begin],
         &JOB[end..]
     );
@@ -140,7 +140,8 @@ fn a_study_in_a_read_only_directory_can_be_read() {
     let dir = text(&out);
     let Some(collected) = as_nobody(&["sweep", "collect", dir]) else {
         eprintln!(
-            "skipped: without setpriv(1), or where its user may not start weir, root can write everywhere"
+            "skipped: without setpriv(1), or where its user may not start weir, root can write \
+             everywhere"
         );
         modes(&out, 0o755, 0o644);
         return;

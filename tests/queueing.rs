@@ -15,8 +15,10 @@ use weir::topology::{self, Topology};
 
 /// A small network of every kind.
 const NETWORKS: [&str; 9] = [
-    "kind = \"dragonfly\"\nendpoints_per_router = 1\nrouters_per_group = 3\nglobal_links_per_router = 1\ngroups = 4",
-    "kind = \"dragonfly\"\nendpoints_per_router = 2\nrouters_per_group = 2\nglobal_links_per_router = 2\ngroups = 3",
+    "kind = \"dragonfly\"\nendpoints_per_router = 1\nrouters_per_group = \
+     3\nglobal_links_per_router = 1\ngroups = 4",
+    "kind = \"dragonfly\"\nendpoints_per_router = 2\nrouters_per_group = \
+     2\nglobal_links_per_router = 2\ngroups = 3",
     "kind = \"kary_ntree\"\nk = 2\nn = 3",
     "kind = \"kary_ntree\"\nk = 3\nn = 2\nhorizontal_width = 1",
     "kind = \"folded_clos\"\nradix = 4\nlevels = 2",
@@ -233,7 +235,8 @@ fn assert_shares(what: &str, queueing: &toml::Table, free: bool) {
                 let off = (found - wanted).abs() * PACKETS;
                 assert!(
                     off < 3.0,
-                    "{what}, output queue {queue}, victim {victim}: {source} to {destination} gets {found}"
+                    "{what}, output queue {queue}, victim {victim}: {source} to {destination} gets \
+                     {found}"
                 );
             }
         }

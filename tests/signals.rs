@@ -2,7 +2,7 @@
 //! receive them, and their effect.
 
 use crate::support::{Experiment, difference, run_plan};
-use weir::engine::Haste;
+use weir::engine::Interleaving;
 use weir::result::Data;
 
 /// Many endpoints send to one, others at random.
@@ -49,15 +49,15 @@ fn counted(data: &Data, name: &str) -> u64 {
 fn the_global_order_of_time_gives_the_same_as_windows() {
     for (scheme, experiment) in [("codes_cc", codes("100 ns")), ("sst_cm", incast("sst_cm"))] {
         let plan = experiment.plan();
-        assert_eq!(plan.schedule.haste, None, "{scheme}");
+        assert_eq!(plan.schedule.interleaving, None, "{scheme}");
         let windows = run_plan(&plan).unwrap();
         let mut plan = experiment.plan();
         // Signals that cross to another domain take 100 ns at least.
-        plan.schedule.haste = Some(Haste {
+        plan.schedule.interleaving = Some(Interleaving {
             delay: 100_000,
             reaction: 5_000,
         });
-        plan.blueprint.hurry = true;
+        plan.blueprint.interleaved = true;
         let ordered = run_plan(&plan).unwrap();
         assert!(windows.data.summary.packets_delivered > 5_000);
         let signals = windows.data.scheme.counters.iter();

@@ -85,7 +85,7 @@ fn of_every_scheme() {
             for network in first_networks() {
                 let crowded = crowded(network, "2 us").set("congestion", example.clone());
                 // Signals that take no time have windows of their own.
-                if crowded.plan().schedule.haste.is_none() {
+                if crowded.plan().schedule.interleaving.is_none() {
                     same_in_shorter_windows(&crowded);
                 }
             }

@@ -46,12 +46,14 @@ pub fn schema(catalog: &Catalog) -> Json {
             // Two topologies may each have a routing of the same name.
             "routing": { "description": "Which way packets take.", "anyOf": routings },
             "queueing": {
-                "description": "Which queue of the next input buffer a packet joins; virtual output queues at the switch by default.",
+                "description": "Which queue of the next input buffer a packet joins; virtual \
+                                output queues at the switch by default.",
                 "oneOf": queueing,
             },
             "router": router,
             "nic": nic,
-            "congestion": { "description": "Congestion control; none by default.", "oneOf": schemes },
+            "congestion": { "description": "Congestion control; none by \
+                                            default.", "oneOf": schemes },
             "workload": { "type": "array", "minItems": 1, "items": { "anyOf": [workload, job, ready] } },
             "run": run,
             "output": output,
@@ -76,8 +78,10 @@ fn presets(catalog: &Catalog) -> Json {
     let names: Vec<&str> = catalog.presets.iter().map(|(name, _)| *name).collect();
     let one = named(&names);
     json!({
-        "description": "Values that lie under the keys of this file: the name of a preset (`weir list presets`), the path of a file beside the \
-                        experiment that ends in .toml, or a list of them, of which the later ones win. What this file says itself goes before.",
+        "description": "Values that lie under the keys of this file: the name of a preset (`weir \
+                        list presets`), the path of a file beside the experiment that ends in \
+                        .toml, or a list of them, of which the later ones win. What this file says \
+                        itself goes before.",
         "anyOf": [one, { "type": "array", "items": one }],
     })
 }
@@ -130,7 +134,8 @@ fn file(what: &str, ready: &[(&str, &str)]) -> Json {
     let names: Vec<&str> = ready.iter().map(|(name, _)| *name).collect();
     json!({
         "type": "object",
-        "description": format!("{what}, or a file beside the experiment; other keys replace those of the file."),
+        "description": format!("{what}, or a file beside the experiment; other keys replace those \
+                                of the file."),
         "properties": {
             "file": named(&names),
         },

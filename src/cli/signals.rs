@@ -76,7 +76,8 @@ impl Asked {
                 if tell {
                     let name = reason.name();
                     console::tell(format!(
-                        "{name}: ending the run, with a result as far as it went; once more ends it without"
+                        "{name}: ending the run, with a result as far as it went; once more ends \
+                         it without"
                     ));
                 }
             }

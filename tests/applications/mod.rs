@@ -233,10 +233,9 @@ fn hang(script: &mut Script) {
     }
 }
 
-const HANG: &str = "3 of its tasks wait for ever, with no message on its way and nothing to compute: \
-    task 0 waits for a message from task 1 with tag 5; \
-    task 1 waits for task 2 to receive its long message; \
-    task 2 waits for a message from task 3";
+const HANG: &str = "3 of its tasks wait for ever, with no message on its way and nothing to \
+                    compute: task 0 waits for a message from task 1 with tag 5; task 1 waits for \
+                    task 2 to receive its long message; task 2 waits for a message from task 3";
 
 #[test]
 fn a_hung_application_is_an_error_that_names_who_waits_for_whom() {
@@ -295,8 +294,8 @@ fn messages_that_nobody_receives_are_an_error() {
 fn every_ready_application_can_be_run() {
     for (name, _) in weir::config::READY_WORKLOADS {
         let text = format!(
-            "topology.file = \"dragonfly-8192\"\nrouting.algorithm = \"par\"\nrun.until = \"completion\"\n\
-             [[workload]]\nfile = \"{name}\"\nplacement = \"random\"\n"
+            "topology.file = \"dragonfly-8192\"\nrouting.algorithm = \"par\"\nrun.until = \
+             \"completion\"\n[[workload]]\nfile = \"{name}\"\nplacement = \"random\"\n"
         );
         let (folder, names) = (std::path::Path::new(""), weir::catalog::catalog());
         let checked = weir::config::Experiment::from_text(name, &text, folder, &[], &names);

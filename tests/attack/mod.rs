@@ -56,13 +56,14 @@ fn one_case(seed: u64) {
     let summary = read(&alone.result()).map(|stored| stored.digest.summary);
     let summary = summary.unwrap_or_default();
     println!(
-        "WEIR_ATTACK_SEED={seed}: exit code {:?}, {domains} domains, {} messages of which {} are missing in {} ns",
+        "WEIR_ATTACK_SEED={seed}: exit code {:?}, {domains} domains, {} messages of which {} are \
+         missing in {} ns",
         alone.code,
         summary.messages_generated,
         summary.messages_generated - summary.messages_received,
         summary.simulated_ps / 1_000
     );
-    if plan.schedule.haste.is_some() {
+    if plan.schedule.interleaving.is_some() {
         // Signals that are faster than the lookahead cannot cross between ranks.
         return;
     }

@@ -97,7 +97,7 @@ fn everywhere(experiment: &Experiment) -> Data {
     let seed = hasher.finish();
     // Signals that take no time are for one rank.
     let domains = plan.network().topology.domains();
-    let most = plan.schedule.haste.map_or(domains, |_| 1);
+    let most = plan.schedule.interleaving.map_or(domains, |_| 1);
     let (alone, saved) = good(run_saving(1, &plan, seed));
     let (shared, saved_shared) = good(run_saving(2.min(most), &plan, seed + 1));
     assert!(shared == alone, "two ranks differ from one in\n{text}");

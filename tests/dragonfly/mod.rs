@@ -293,7 +293,9 @@ fn left_over_ports_are_unused() {
     let free: Vec<usize> = [0, 1, 2].map(|index| free.clone()(index).count()).into();
     assert_eq!(free.iter().sum::<usize>(), 2);
     assert_eq!(free.iter().max(), Some(&1));
-    insta::assert_snapshot!(dragonfly(1, 3, 2, 5).describe(), @"dragonfly: 5 groups of 3 routers with 1 endpoint each (15 endpoints, 15 routers), 1 link between each pair of groups (absolute arrangement), 10 of 30 global ports unused");
+    insta::assert_snapshot!(dragonfly(1, 3, 2, 5).describe(), @"dragonfly: 5 groups of 3 routers \
+        with 1 endpoint each (15 endpoints, 15 routers), 1 link between each pair of groups \
+        (absolute arrangement), 10 of 30 global ports unused");
 }
 
 /// Endpoints, routers, ports of a router, groups, links between two groups, diameter in routers.

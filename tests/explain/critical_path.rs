@@ -262,8 +262,8 @@ fn what_is_charged_to_others_is_lost_by_them() {
     errors.sort_by(f64::total_cmp);
     let median = errors[errors.len() / 2];
     println!(
-        "{} victims, median error {median:.3}, largest {:.3}; shares within 0.1: {close} of {additive} where removals add \
-         up, {near} of {pairs} in all",
+        "{} victims, median error {median:.3}, largest {:.3}; shares within 0.1: {close} of \
+         {additive} where removals add up, {near} of {pairs} in all",
         errors.len(),
         errors[errors.len() - 1]
     );

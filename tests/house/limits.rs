@@ -106,7 +106,8 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             87,
         ),
         (
-            "tests/physics_rates/buffers.rs fn a_small_buffer_gives_its_packets_over_its_round_trip",
+            "tests/physics_rates/buffers.rs fn \
+             a_small_buffer_gives_its_packets_over_its_round_trip",
             119,
         ),
         (
@@ -142,11 +143,13 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             88,
         ),
         (
-            "crates/workload/src/replay/chakra/tests.rs fn communicators_come_from_a_file_or_from_the_trace",
+            "crates/workload/src/replay/chakra/tests.rs fn \
+             communicators_come_from_a_file_or_from_the_trace",
             79,
         ),
         (
-            "crates/workload/src/replay/allprof/tests.rs fn what_is_wrong_is_refused_with_file_and_line",
+            "crates/workload/src/replay/allprof/tests.rs fn \
+             what_is_wrong_is_refused_with_file_and_line",
             132,
         ),
         (
@@ -154,15 +157,18 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             84,
         ),
         (
-            "crates/workload/src/motifs/script/expression.rs fn what_is_wrong_is_said_with_its_place_and_a_remedy",
+            "crates/workload/src/motifs/script/expression.rs fn \
+             what_is_wrong_is_said_with_its_place_and_a_remedy",
             120,
         ),
         (
-            "crates/simulation/src/config/tests/refused/places.rs fn what_came_from_the_command_line_is_said_to",
+            "crates/simulation/src/config/tests/refused/places.rs fn \
+             what_came_from_the_command_line_is_said_to",
             80,
         ),
         (
-            "crates/simulation/src/config/tests/refused/places.rs fn errors_in_a_network_file_point_into_it",
+            "crates/simulation/src/config/tests/refused/places.rs fn \
+             errors_in_a_network_file_point_into_it",
             79,
         ),
         (
@@ -240,7 +246,7 @@ pub const WIDTH: usize = 100;
 /// Lines wider than that. Most are comments, which rustfmt does not wrap.
 pub const WIDE_LINES: Count = Count {
     name: "WIDE_LINES",
-    limit: 502,
+    limit: 142,
     slack: 50,
     remedy: "Wrap the lines you added: git diff -U0 main | grep -E '^[+].{101}'. Lines by file:",
 };

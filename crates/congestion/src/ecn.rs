@@ -251,8 +251,10 @@ impl Rules for Ecn {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "ecn",
-    summary: "Explicit congestion notification: routers mark, acknowledgements tell, sources leave gaps.",
-    source: "Jiang et al., SC15, section 4 and Table 1, in the manner of InfiniBand (doi:10.1145/2807591.2807600)",
+    summary: "Explicit congestion notification: routers mark, acknowledgements tell, sources leave \
+              gaps.",
+    source: "Jiang et al., SC15, section 4 and Table 1, in the manner of InfiniBand \
+             (doi:10.1145/2807591.2807600)",
     examples: &["", r#"min_interval = "1.3 us""#],
     parameters: Keys::of::<Parameters>(),
     build: |section, about| {

@@ -74,7 +74,8 @@ impl Rules for FixedRate {
 pub const ENTRY: Entry<Build> = Entry {
     name: "fixed_rate",
     summary: "Every flow is held to a rate that is given.",
-    source: "the rates of Birk and Zdornov, section 1.1, where each of four flows gets a quarter of a link",
+    source: "the rates of Birk and Zdornov, section 1.1, where each of four flows gets a quarter \
+             of a link",
     examples: &["", "share = 0.5"],
     parameters: Keys::of::<Parameters>(),
     build,

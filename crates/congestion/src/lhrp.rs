@@ -249,7 +249,8 @@ impl Rules for Lhrp {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "lhrp",
-    summary: "Last-hop reservation protocol: the router in front of the endpoint drops, and says when to send again.",
+    summary: "Last-hop reservation protocol: the router in front of the endpoint drops, and says \
+              when to send again.",
     source: "Jiang et al., SC15, sections 3.2 and 6.1, and Table 1 (doi:10.1145/2807591.2807600)",
     examples: &[
         r#"threshold = "100 flits""#,

@@ -40,7 +40,7 @@ impl Batches {
 pub struct Refusals {
     about: About,
     /// Losses without a time before a packet goes with a reservation.
-    patience: u8,
+    retries: u8,
 }
 
 impl Refusals {
@@ -51,10 +51,7 @@ impl Refusals {
             let remedy = "give a number from 0 to 200";
             return Err(section.refuse(Invalid::new("retries", what, remedy)));
         }
-        Ok(Refusals {
-            about,
-            patience: retries,
-        })
+        Ok(Refusals { about, retries })
     }
 
     /// A packet was dropped.
@@ -63,7 +60,7 @@ impl Refusals {
         if let Some(time) = origin.time() {
             return nic.resend(time, false, to, *origin);
         }
-        if origin.tries < self.patience {
+        if origin.tries < self.retries {
             let again = Origin {
                 tries: origin.tries + 1,
                 ..*origin

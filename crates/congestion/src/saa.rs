@@ -287,7 +287,8 @@ impl Rules for Saa {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "saa",
-    summary: "Explicit rates: a flow gets its size over the largest sum of sizes on the links of its way.",
+    summary: "Explicit rates: a flow gets its size over the largest sum of sizes on the links of \
+              its way.",
     source: "Birk and Zdornov, SYSTOR 2009, section 5 (single application assignment)",
     examples: &["", "period = \"1 us\""],
     parameters: Keys::of::<Parameters>(),

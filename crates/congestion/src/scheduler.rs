@@ -26,7 +26,8 @@ pub const AT_ENDPOINTS: &[Record] = &[Record {
 /// Record of the grants of schedules at the last router.
 pub const AT_PORTS: &[Record] = &[Record {
     name: "grants",
-    about: "The last router before an endpoint has given a time to send: for a packet that it dropped, or to a reservation.",
+    about: "The last router before an endpoint has given a time to send: for a packet that it \
+            dropped, or to a reservation.",
     place: Place::Port,
     columns: COLUMNS,
 }];

@@ -167,7 +167,8 @@ impl Rules for Srp {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "srp",
-    summary: "Speculative reservation protocol: a reservation for every message, speculation until the grant.",
+    summary: "Speculative reservation protocol: a reservation for every message, speculation until \
+              the grant.",
     source: "Jiang et al., HPCA 2012; SC15, section 2.2 and Table 1 (doi:10.1145/2807591.2807600)",
     examples: &["", r#"loss = 0.05"#],
     parameters: Keys::of::<Parameters>(),

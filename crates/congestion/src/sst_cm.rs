@@ -482,7 +482,8 @@ impl SstCm {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "sst_cm",
-    summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
+    summary: "The last router makes the sources of an incast pause, and then share its endpoint's \
+              link.",
     source: "McGlohon et al., PMBS 2021, sections III.B and IV.C",
     examples: &[r#"streams = 3, threshold = "100 flits", smallest = "4 flits""#],
     parameters: Keys::of::<Parameters>(),

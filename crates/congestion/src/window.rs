@@ -139,7 +139,8 @@ impl Rules for Window {
             (
                 "patience",
                 format!(
-                    "{:.2} times the shortest round trip; those of the empty network differ by {:.2}",
+                    "{:.2} times the shortest round trip; those of the empty network differ by \
+                     {:.2}",
                     self.patience, about.trip_spread
                 ),
             ),
@@ -150,7 +151,8 @@ impl Rules for Window {
         let needs = needed(about);
         if self.most < needs {
             let what = format!(
-                "a window of {} packets leaves links of an idle network idle: {needs} fill its longest round trip",
+                "a window of {} packets leaves links of an idle network idle: {needs} fill its \
+                 longest round trip",
                 self.most
             );
             return Some(Invalid::new(
@@ -162,8 +164,8 @@ impl Rules for Window {
         (self.patience <= about.trip_spread).then(|| {
             let (own, spread) = (self.patience, about.trip_spread);
             let what = format!(
-                "{own} times the shortest round trip is no congestion here: in the empty network round trips between two endpoints \
-                 differ by {spread:.2}"
+                "{own} times the shortest round trip is no congestion here: in the empty network \
+                 round trips between two endpoints differ by {spread:.2}"
             );
             Invalid::new("patience", what, "leave it out, or write more than that")
         })
@@ -214,8 +216,10 @@ impl Rules for Window {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "window",
-    summary: "A congestion window for each flow, as of TCP, that is halved when round trips become long.",
-    source: "Birk and Zdornov, SYSTOR 2009, section 3.2; Chiu and Jain, Computer Networks and ISDN Systems 17(1), 1989",
+    summary: "A congestion window for each flow, as of TCP, that is halved when round trips become \
+              long.",
+    source: "Birk and Zdornov, SYSTOR 2009, section 3.2; Chiu and Jain, Computer Networks and ISDN \
+             Systems 17(1), 1989",
     examples: &["", "most = 1"],
     parameters: Keys::of::<Parameters>(),
     build,

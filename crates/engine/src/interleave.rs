@@ -5,7 +5,7 @@ use weir_model::{NEVER, Time};
 /// Mail that takes effect sooner than a window ends. Then the domains, all on one rank, run in the
 /// global order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Haste {
+pub struct Interleaving {
     /// The least delay of such mail, ps; may be 0.
     pub delay: Time,
     /// Such mail makes its receiver send such mail no sooner than this, ps; at least 1.
@@ -18,7 +18,7 @@ pub(super) fn interleave<D: Domain>(
     post: &mut PostOffice<D::Mail>,
     domains: &mut [D],
     until: Time,
-    haste: Haste,
+    interleaving: Interleaving,
 ) -> Result<(), D::Error> {
     let mut next: Vec<Time> = domains.iter().map(Domain::next_time).collect();
     loop {
@@ -29,9 +29,9 @@ pub(super) fn interleave<D: Domain>(
         // Earliest arrival here of actions of the other domains, and of their answers to signals of
         // this one.
         let answer = first
-            .saturating_add(haste.delay)
-            .saturating_add(haste.reaction);
-        let reached = second.min(answer).saturating_add(haste.delay);
+            .saturating_add(interleaving.delay)
+            .saturating_add(interleaving.reaction);
+        let reached = second.min(answer).saturating_add(interleaving.delay);
         domains[at].advance(reached.max(first + 1).min(until))?;
         next[at] = domains[at].next_time();
         while let Some(neighbour) = domains[at].urgent() {

@@ -26,7 +26,7 @@ mod transport_threads;
 
 pub use agreement::Agreement;
 pub use collective::{broadcast, gather};
-pub use interleave::Haste;
+pub use interleave::Interleaving;
 pub use moment::EventKey;
 pub use queue::EventQueue;
 pub use run::{End, Monitor, Progress, Schedule, Settled, Start, StopReason, run};
@@ -86,7 +86,7 @@ pub trait Domain {
     /// of the senders' numbers.
     fn deliver(&mut self, neighbour: usize, mail: &mut Self::Mail);
     /// A neighbour whose mail has to be delivered before the end of the window, and has not been
-    /// named yet. Asked only if the schedule has [`Schedule::haste`].
+    /// named yet. Asked only if the schedule has [`Schedule::interleaving`].
     fn urgent(&mut self) -> Option<usize> {
         None
     }

@@ -218,7 +218,7 @@ impl<M: Mail> PostOffice<M> {
         slot: usize,
     ) -> usize {
         let Place::Here(receiver) = self.around[sender].places[slot] else {
-            unreachable!("a schedule with haste runs on one rank");
+            unreachable!("a schedule with interleaving runs on one rank");
         };
         let back = self.around[sender].back[slot];
         let inbox = &mut self.inboxes[receiver][back];

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::interleave::{Haste, interleave};
+use super::interleave::{Interleaving, interleave};
 use super::pace::Pace;
 use super::post_office::PostOffice;
 use super::{Agreement, Domain, Share, Transport, TransportError};
@@ -16,7 +16,7 @@ pub struct Schedule {
     /// No event at or after this time is processed; [`NEVER`] runs until nothing is left to do.
     pub end: Time,
     /// Set if mail can take effect sooner than a window ends. Possible on a single rank only.
-    pub haste: Option<Haste>,
+    pub interleaving: Option<Interleaving>,
 }
 
 /// Start of a run: at the end of a window.
@@ -177,9 +177,9 @@ where
         }
         pace.begin(common.next, common.piece);
         until = common.next.saturating_add(common.piece).min(closes);
-        if let Some(haste) = schedule.haste {
+        if let Some(interleaving) = schedule.interleaving {
             post.deliver_all(domains);
-            interleave(&mut post, domains, until, haste)?;
+            interleave(&mut post, domains, until, interleaving)?;
         } else {
             run_piece(&mut post, domains, until, backwards)?;
         }
@@ -194,7 +194,7 @@ where
         };
         moved_before = moved_here;
         debug_assert!(
-            schedule.haste.is_some() || post.earliest_mail(domains) >= until,
+            schedule.interleaving.is_some() || post.earliest_mail(domains) >= until,
             "mail for before {until} ps, when the window ends"
         );
         common = post.hand_over(domains, transport, mine)?;

@@ -5,7 +5,8 @@ use thiserror::Error;
 pub enum TransportError {
     /// The bytes of a neighbour make no sense.
     #[error(
-        "rank {rank} sent {bytes} bytes that cannot be read as mail (are all ranks the same build of weir?)"
+        "rank {rank} sent {bytes} bytes that cannot be read as mail (are all ranks the same build \
+         of weir?)"
     )]
     Garbled {
         /// The sender.

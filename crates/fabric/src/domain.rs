@@ -15,7 +15,7 @@ use crate::state::ends::resend::Resends;
 use crate::state::ends::source::Source;
 use crate::state::event::{EventKind, Keys};
 use crate::state::hosts::Hosts;
-use crate::state::mail::inbox::{Inbox, Paper};
+use crate::state::mail::inbox::{Inbox, SpareLetters};
 use crate::state::mail::post::{CreditMail, PacketMail, Post};
 use crate::state::pool::Pool;
 use crate::state::records::stats::Stats;
@@ -137,7 +137,7 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) actions: Actions,
     /// Empty between two windows.
     pub(super) outboxes: Vec<Post>,
-    pub(super) paper: Paper,
+    pub(super) spare: SpareLetters,
     /// Reason why this domain cannot continue.
     pub(super) fault: Option<Fault>,
 }
@@ -234,7 +234,7 @@ impl<K: Compiled> FabricDomain<K> {
             + self.ports.channels.capacity() * size_of::<Channel>()
             + self.ports.requests.memory_bytes()
             + (self.ports.rings.outputs.capacity() + self.ports.rings.inputs.capacity()) * 4
-            + self.ports.crowds.memory_bytes()
+            + self.ports.wide_ports.memory_bytes()
             + self.ports.fifos.memory_bytes()
             + self.ports.allocation.memory_bytes()
             + self.ends.nics.capacity() * size_of::<Nic>()
@@ -254,14 +254,14 @@ impl<K: Compiled> FabricDomain<K> {
         });
         let again: usize = self.ends.resends.iter().map(Resends::memory_bytes).sum();
         let inboxes: usize = self.mail.inboxes.iter().map(Inbox::memory_bytes).sum();
-        let paper: usize = self.paper.iter().map(Vec::capacity).sum();
+        let spare: usize = self.spare.iter().map(Vec::capacity).sum();
         let credits = self
             .ports
             .channels
             .iter()
             .map(|channel| channel.credit.memory_bytes());
-        let mail = mail.sum::<usize>() + inboxes + paper * size_of::<PacketMail>();
-        let credits = credits.sum::<usize>() + self.ports.crowds.credit_bytes();
+        let mail = mail.sum::<usize>() + inboxes + spare * size_of::<PacketMail>();
+        let credits = credits.sum::<usize>() + self.ports.wide_ports.credit_bytes();
         let packets = self.pool.memory_bytes() + credits + mail;
         let parts = self.ends.partial.memory_bytes() + self.ends.acknowledged.memory_bytes();
         let scheme = self.mail.signals.memory_bytes() + self.mail.later.memory_bytes();

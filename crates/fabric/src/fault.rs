@@ -11,9 +11,9 @@ use weir_workload::tasks::Envelope;
 pub enum Fault {
     /// A message of an application has too many packets for a scheme that has to tell them apart.
     #[error(
-        "the application {job:?} sends a message of {bytes} bytes, which are more than 4,294,967,295 packets, too many to \
-         count for a scheme that drops packets; make the message smaller or nic.max_packet larger, or choose another \
-         congestion.scheme"
+        "the application {job:?} sends a message of {bytes} bytes, which are more than \
+         4,294,967,295 packets, too many to count for a scheme that drops packets; make the \
+         message smaller or nic.max_packet larger, or choose another congestion.scheme"
     )]
     TooLong {
         /// The workload's name.
@@ -23,8 +23,9 @@ pub enum Fault {
     },
     /// A message of an application is longer than any can be.
     #[error(
-        "the application {job:?} sends a message of {bytes} bytes; at most {} are possible: make its messages smaller, or \
-         give it fewer tasks where a collective operation puts those of all tasks together",
+        "the application {job:?} sends a message of {bytes} bytes; at most {} are possible: make \
+         its messages smaller, or give it fewer tasks where a collective operation puts those of \
+         all tasks together",
         LONGEST_MESSAGE / 8
     )]
     Oversized {
@@ -35,9 +36,10 @@ pub enum Fault {
     },
     /// A scheme has given a time that control packets cannot carry.
     #[error(
-        "the congestion control tells a source of the workload {job:?} to send more than 281 s after its message was \
-         generated, which cannot be said in a packet: its destination is asked for more than its link carries in that \
-         time; write a lower load, smaller messages or faster links"
+        "the congestion control tells a source of the workload {job:?} to send more than 281 s \
+         after its message was generated, which cannot be said in a packet: its destination is \
+         asked for more than its link carries in that time; write a lower load, smaller messages \
+         or faster links"
     )]
     GrantTooLate {
         /// The workload's name.
@@ -45,8 +47,9 @@ pub enum Fault {
     },
     /// An output queue without limit holds as much as can be counted.
     #[error(
-        "an output queue at port {port} of router {router} holds {flits} flits at {simulated_ps} ps, and more cannot be \
-         counted, though router.output_queue is \"unlimited\"; write a size, a lower load, or a larger router.flit"
+        "an output queue at port {port} of router {router} holds {flits} flits at {simulated_ps} \
+         ps, and more cannot be counted, though router.output_queue is \"unlimited\"; write a \
+         size, a lower load, or a larger router.flit"
     )]
     QueueFull {
         /// Simulated time, ps.
@@ -60,8 +63,9 @@ pub enum Fault {
     },
     /// A task does operations for ever without simulated time passing.
     #[error(
-        "task {task} of the application {job:?} has gone through a million iterations or repetitions in no simulated time; \
-         write fewer, or give it something to do: time to compute, or messages to other tasks"
+        "task {task} of the application {job:?} has gone through a million iterations or \
+         repetitions in no simulated time; write fewer, or give it something to do: time to \
+         compute, or messages to other tasks"
     )]
     Idle {
         /// The workload's name.
@@ -71,8 +75,9 @@ pub enum Fault {
     },
     /// Messages between tasks can no longer be told apart.
     #[error(
-        "messages from task {from} to task {task} of the application {job:?} have overtaken each other by more than {} \
-         places, and cannot be put in order; choose a routing by one path, or send fewer and longer messages",
+        "messages from task {from} to task {task} of the application {job:?} have overtaken each \
+         other by more than {} places, and cannot be put in order; choose a routing by one path, \
+         or send fewer and longer messages",
         Envelope::MOST_AHEAD
     )]
     Overtaken {

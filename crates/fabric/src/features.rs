@@ -3,7 +3,7 @@
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::Timing;
-use crate::state::ports::crowd::CROWD;
+use crate::state::ports::wide_port::WIDE;
 use weir_network::routing::NicChoice;
 
 impl<K: Compiled> FabricDomain<K> {
@@ -41,8 +41,8 @@ impl<K: Compiled> FabricDomain<K> {
     /// True if a port has more queues than a word has bits; from its
     /// [`crate::state::Output::channel_base`].
     #[inline(always)]
-    pub(crate) fn is_crowd(base: u32) -> bool {
-        K::RICH && base >= CROWD
+    pub(crate) fn is_wide(base: u32) -> bool {
+        K::RICH && base >= WIDE
     }
 
     /// True if a packet takes its place in the next buffer when it crosses to an output queue, and

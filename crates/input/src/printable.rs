@@ -81,7 +81,8 @@ pub fn one(
                 "{path}: the text {text:?} has the character U+{:04X}, which {what}",
                 u32::from(letter)
             ),
-            "remove it: texts stand in tables, figures and messages (only `caption` and `says` may have several lines)",
+            "remove it: texts stand in tables, figures and messages (only `caption` and `says` may \
+             have several lines)",
         )),
     }
 }

@@ -217,7 +217,8 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &toml::de::Error) -> Con
     ConfigError::at(
         &origin,
         format!("not valid TOML: {message}"),
-        "see https://toml.io for the notation: `[section]`, then lines of `key = value`, texts in double quotes",
+        "see https://toml.io for the notation: `[section]`, then lines of `key = value`, texts in \
+         double quotes",
     )
 }
 

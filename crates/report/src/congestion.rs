@@ -51,10 +51,12 @@ pub fn table(all: &Explanation) -> Option<Rows> {
     };
     (!all.roots.is_empty()).then(|| Rows {
         title: "Where congestion begins".into(),
-        note: "Waiting begins at full links that are not short of credit; `weir explain` tells the same in words. Behind it: share of \
-               all waiting. Fed by: share of the backlog at the link itself. Holds up others, self-inflicted: share of the \
-               waiting of that job that is behind the link."
-            .into(),
+        note:
+            "Waiting begins at full links that are not short of credit; `weir explain` tells the \
+               same in words. Behind it: share of all waiting. Fed by: share of the backlog at the \
+               link itself. Holds up others, self-inflicted: share of the waiting of that job that \
+               is behind the link."
+                .into(),
         head: [
             "port",
             "leads to",
@@ -108,8 +110,9 @@ pub fn figure(all: &Explanation, parameters: &str) -> Option<Figure> {
         id: "congestion".into(),
         title: "Trees of congestion".into(),
         caption: vec![
-            "Data that waits because of a full link (the root), in its own group and in others, at ports of routers and in NICs. Over time: on \
-             average over each time bin. By distance: over the whole run, by the links that lead from the port to the root; 0 is the root \
+            "Data that waits because of a full link (the root), in its own group and in others, at \
+             ports of routers and in NICs. Over time: on average over each time bin. By distance: \
+             over the whole run, by the links that lead from the port to the root; 0 is the root \
              itself."
                 .into(),
             parameters.to_string(),
@@ -216,8 +219,10 @@ pub fn trees(all: &Explanation, parameters: &str) -> Option<Figure> {
         id: "congestion-tree".into(),
         title: "What stands still behind a full link".into(),
         caption: vec![
-            "Routers with ports at which data waits because of a full link (to the left), by the links that lead from there to it. Areas of routers and \
-             widths of links: what waited there, over the whole run. A router has a node for each distance; beside its number is its group."
+            "Routers with ports at which data waits because of a full link (to the left), by the \
+             links that lead from there to it. Areas of routers and widths of links: what waited \
+             there, over the whole run. A router has a node for each distance; beside its number \
+             is its group."
                 .into(),
             parameters.to_string(),
         ],

@@ -29,10 +29,10 @@ pub fn text(name: &str, all: &Explanation) -> String {
 /// Parts of the times of applications, as a table.
 fn lost(all: &Explanation) -> String {
     let mut text = format!(
-        "The time of each application, along the chain of messages and computations that its end hung on: hosts\n\
-         (computation, sends and receives), messages on an idle network, waiting for its own data, for other jobs,\n\
-         and for what is not recorded:\n\n\
-         {:<16}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}  {}\n",
+        "The time of each application, along the chain of messages and computations that its end \
+         hung on: hosts\n(computation, sends and receives), messages on an idle network, waiting \
+         for its own data, for other jobs,\nand for what is not \
+         recorded:\n\n{:<16}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}  {}\n",
         "job", "time", "hosts", "messages", "own", "others", "unknown", "lost to others"
     );
     for one in &all.lost {
@@ -51,18 +51,19 @@ fn lost(all: &Explanation) -> String {
 }
 
 /// Definition of the shares, and their limits.
-const SHARES: &str = "Shares are of the waiting of packets (bytes times time), not of the time that an application loses: that depends on \
-    which messages its tasks wait for. `weir explain --critical-path` follows those, and `--verify` measures it, by running again without each \
-    job that is blamed.";
+const SHARES: &str = "Shares are of the waiting of packets (bytes times time), not of the time \
+                      that an application loses: that depends on which messages its tasks wait \
+                      for. `weir explain --critical-path` follows those, and `--verify` measures \
+                      it, by running again without each job that is blamed.";
 
 /// The measured times of jobs without others, as a table.
 fn verified(all: &Explanation) -> String {
     let known = |ps: Option<f64>| ps.map_or("-".to_string(), time);
     let mut text = format!(
-        "Measured by running again; \"back\" is the share of the lost time (here less alone) that a job has back\n\
-         without another one, \"path\" that one's share of what it lost to others along its critical path, and \"waiting\"\n\
-         the share of its packets' waiting that is attributed to that one:\n\n\
-         {:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
+        "Measured by running again; \"back\" is the share of the lost time (here less alone) that \
+         a job has back\nwithout another one, \"path\" that one's share of what it lost to others \
+         along its critical path, and \"waiting\"\nthe share of its packets' waiting that is \
+         attributed to that one:\n\n{:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
         "job", "here", "alone", "without", "time", "back", "path", "waiting"
     );
     for job in &all.verified {
@@ -157,7 +158,8 @@ fn root(root: &Root) -> String {
         share => format!("stalled for {} of it", percent(share)),
     };
     let mut text = format!(
-        "Router {} port {}, {leads}: busy for {} of the run and {stalled}, full from about {} to {}; {} of all waiting begins here.",
+        "Router {} port {}, {leads}: busy for {} of the run and {stalled}, full from about {} to \
+         {}; {} of all waiting begins here.",
         root.router,
         root.port,
         percent(root.busy),
@@ -245,7 +247,8 @@ fn rest(all: &Explanation) -> String {
             _ => ("were", "are each"),
         };
         text.push_str(&format!(
-            "{links} {were} full at times and {less} behind less than a twentieth of anybody's waiting (together {} at most). ",
+            "{links} {were} full at times and {less} behind less than a twentieth of anybody's \
+             waiting (together {} at most). ",
             percent(worst)
         ));
     }

@@ -126,7 +126,8 @@ pub fn figure(result: &ResultFile) -> Outcome<Figure> {
         id: "levels".into(),
         title: "Where links were busy, and where they held packets back".into(),
         caption: vec![
-            "The mean over the ports of each router, by the group, pod or block of the network that it belongs to; shares of the simulated time."
+            "The mean over the ports of each router, by the group, pod or block of the network \
+             that it belongs to; shares of the simulated time."
                 .into(),
         ],
         data: Table::of_heats(&heats.collect::<Vec<_>>()),

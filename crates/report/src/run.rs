@@ -86,9 +86,10 @@ fn over_time(result: &ResultFile, stored: &Stored) -> Outcome<Figure> {
         id: "time".into(),
         title: "Every job over time".into(),
         caption: vec![format!(
-            "Bins of {}. Injected: payload that left the NICs; delivered: payload that reached its endpoint. Message latency: from the \
-             message being generated to all of it received, by the time at which it was received; network latency: the same for packets, \
-             from the head leaving the NIC.",
+            "Bins of {}. Injected: payload that left the NICs; delivered: payload that reached its \
+             endpoint. Message latency: from the message being generated to all of it received, by \
+             the time at which it was received; network latency: the same for packets, from the \
+             head leaving the NIC.",
             parameters::time(bin)
         )],
         data: Table::of_lines(&panels),
@@ -125,9 +126,9 @@ fn distribution(stored: &Stored) -> Figure {
         id: "latency".into(),
         title: "Distribution of latencies".into(),
         caption: vec![
-            "The share of messages generated (packets injected) in the measurement window that take longer; \
-             what had not arrived when the run ended counts with its age at that time. Histogram buckets are no wider than 1/64 \
-             of their latency."
+            "The share of messages generated (packets injected) in the measurement window that \
+             take longer; what had not arrived when the run ended counts with its age at that \
+             time. Histogram buckets are no wider than 1/64 of their latency."
                 .into(),
         ],
         data: Table::of_lines(&panels),
@@ -193,8 +194,9 @@ fn port_time(result: &ResultFile) -> Outcome<Figure> {
         id: "ports".into(),
         title: "What the ports of the routers did with their time".into(),
         caption: vec![
-            "Every port is a point: busy while flits were on its link, stalled while a packet was ready but had no credit, idle otherwise; \
-             shares of the simulated time. Colours count the ports of a cell."
+            "Every port is a point: busy while flits were on its link, stalled while a packet was \
+             ready but had no credit, idle otherwise; shares of the simulated time. Colours count \
+             the ports of a cell."
                 .into(),
         ],
         panels,
@@ -245,8 +247,8 @@ fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
         id: "rates".into(),
         title: "At which rates endpoints could inject".into(),
         caption: vec![
-            "The share of its link's bandwidth at which the congestion control lets an endpoint inject; endpoints by job and task, or \
-             by number."
+            "The share of its link's bandwidth at which the congestion control lets an endpoint \
+             inject; endpoints by job and task, or by number."
                 .into(),
         ],
         data: Table::of_lines(&panels),

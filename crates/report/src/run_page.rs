@@ -151,12 +151,19 @@ fn latencies(digest: &Digest) -> Option<Rows> {
     let rows: Vec<_> = rows.collect();
     (!rows.is_empty()).then(|| Rows {
         title: "Latency".into(),
-        note: "message: from being generated to all of it received; network: a packet, from its head leaving the NIC to its tail at \
-               its endpoint. The difference is source queueing: messages that wait in their NIC, for a congested network or for a scheme, \
-               are not yet in the network. Of what was generated (of packets: injected) in the measurement window; what had not arrived when the run \
-               ended is missing, and counts with the age that it had then: ≥. By arrival: of what arrived in it, whenever it was sent."
+        note: "message: from being generated to all of it received; network: a packet, from its \
+               head leaving the NIC to its tail at its endpoint. The difference is source \
+               queueing: messages that wait in their NIC, for a congested network or for a scheme, \
+               are not yet in the network. Of what was generated (of packets: injected) in the \
+               measurement window; what had not arrived when the run ended is missing, and counts \
+               with the age that it had then: ≥. By arrival: of what arrived in it, whenever it \
+               was sent."
             .into(),
-        head: ["job", "of", "samples", "missing", "mean", "median", "p90", "p99", "p99.9", "max"].map(String::from).to_vec(),
+        head: [
+            "job", "of", "samples", "missing", "mean", "median", "p90", "p99", "p99.9", "max",
+        ]
+        .map(String::from)
+        .to_vec(),
         rows,
     })
 }

@@ -16,7 +16,8 @@ const NAME: usize = 12;
 /// Widest name of a job.
 const JOB: usize = 18;
 /// Text below the loads of jobs.
-const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its receivers' links, while the job is on in the measured time)";
+const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its receivers' links, \
+                           while the job is on in the measured time)";
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///
@@ -216,7 +217,8 @@ fn missing(lines: &mut Vec<String>, digest: &Digest) {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
         let text = format!(
-            "{} of the measurement window had not arrived at the end; \">=\" counts each with its age then",
+            "{} of the measurement window had not arrived at the end; \">=\" counts each with its \
+             age then",
             parts.join(" and ")
         );
         labelled(lines, "missing", &text);

@@ -26,8 +26,8 @@ pub enum TraceError {
     },
     /// A file that is not, to the last bit, as weir wrote it.
     #[error(
-        "{} is damaged, or was changed since weir wrote it: {what}; take a copy of it if there is one, or run its experiment \
-         again",
+        "{} is damaged, or was changed since weir wrote it: {what}; take a copy of it if there is \
+         one, or run its experiment again",
         path.display()
     )]
     Damaged {
@@ -46,8 +46,8 @@ pub enum TraceError {
     },
     /// A result written with another version of the schema.
     #[error(
-        "{} has schema version {found}, this weir reads version {}; read it with weir {weir_version}, or run its experiment \
-         again",
+        "{} has schema version {found}, this weir reads version {}; read it with weir \
+         {weir_version}, or run its experiment again",
         path.display(),
         super::schema::VERSION
     )]

@@ -72,13 +72,15 @@ pub const NOTE_TEXTS: [Attribute; 3] = [
     attribute(
         "kind",
         "",
-        "standstill, unfinished, missing or drops, of what came out; sends_nothing, diverts_nothing, not_measured or records_nothing, of what was asked for",
+        "standstill, unfinished, missing or drops, of what came out; sends_nothing, \
+         diverts_nothing, not_measured or records_nothing, of what was asked for",
     ),
     attribute("text", "", "what there is to say, in a sentence"),
     attribute(
         "job",
         "",
-        "the job that it is about; absent for the whole run. The numbers of the text stand beside it",
+        "the job that it is about; absent for the whole run. The numbers of the text stand beside \
+         it",
     ),
 ];
 
@@ -90,16 +92,21 @@ pub const LOAD_DEFINITION: Attribute = attribute(
 );
 
 /// Definition of the loads of a run.
-pub const SUMMARY_LOAD_TEXT: &str = "offered_load: payload of the messages generated in the measurement window; \
-    accepted_load: payload that came in at endpoints in the measurement window, of a packet that comes in across its \
-    beginning or end the share that came within it; both as a fraction of endpoints x endpoint_bandwidth x \
-    (measured_to_ps - measured_from_ps)";
+pub const SUMMARY_LOAD_TEXT: &str = "offered_load: payload of the messages generated in the \
+                                     measurement window; accepted_load: payload that came in at \
+                                     endpoints in the measurement window, of a packet that comes \
+                                     in across its beginning or end the share that came within it; \
+                                     both as a fraction of endpoints x endpoint_bandwidth x \
+                                     (measured_to_ps - measured_from_ps)";
 
 /// Definition of the loads of a job.
-pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated while the job is on within the \
-    measurement window, as a fraction of senders x endpoint_bandwidth x (on_to_ps - on_from_ps); accepted_load: payload \
-    that came in at endpoints in the same time, of a packet that comes in across its beginning or end the share that \
-    came within it, as a fraction of receivers x endpoint_bandwidth x (on_to_ps - on_from_ps)";
+pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated while the job is \
+                                 on within the measurement window, as a fraction of senders x \
+                                 endpoint_bandwidth x (on_to_ps - on_from_ps); accepted_load: \
+                                 payload that came in at endpoints in the same time, of a packet \
+                                 that comes in across its beginning or end the share that came \
+                                 within it, as a fraction of receivers x endpoint_bandwidth x \
+                                 (on_to_ps - on_from_ps)";
 
 /// The classes of latencies, in order; of a job after `job.<name>.`.
 pub const LATENCY_CLASSES: [&str; 5] = [

@@ -18,8 +18,9 @@ pub(super) const BLOCK: usize = 512;
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// For readers who open the file as text.
-const ABOUT: &str = "An HDF5 file behind a user block of 512 bytes. `bytes` is the length of the file; the checksum is of what \
-follows the block: tail -c +513 FILE | xxh128sum";
+const ABOUT: &str = "An HDF5 file behind a user block of 512 bytes. `bytes` is the length of the \
+                     file; the checksum is of what follows the block: tail -c +513 FILE | \
+                     xxh128sum";
 
 /// Read at a time, in bytes.
 const PIECE: usize = 1 << 20;
@@ -131,8 +132,9 @@ pub(super) fn verify(file: &mut File, kind: Kind) -> Result<String, Unsealed> {
             if block.is_empty() {
                 "it is empty"
             } else if block.starts_with(HDF5) {
-                "it is an HDF5 file without the first lines that weir writes; another program has made or rewritten it, or \
-                 a weir of schema version 1, whose results this one does not read: run the experiment again"
+                "it is an HDF5 file without the first lines that weir writes; another program has \
+                 made or rewritten it, or a weir of schema version 1, whose results this one does \
+                 not read: run the experiment again"
             } else {
                 "it does not begin as the files of weir do"
             }

@@ -18,8 +18,8 @@ pub enum RunError {
     },
     /// The tasks of an application wait for each other, or for messages that are never sent.
     #[error(
-        "the application {job:?} hangs at {simulated_ps} ps: {tasks} of its tasks wait for ever, with no message on its \
-         way and nothing to compute: {}{}",
+        "the application {job:?} hangs at {simulated_ps} ps: {tasks} of its tasks wait for ever, \
+         with no message on its way and nothing to compute: {}{}",
         waiting.join("; "),
         if *tasks > waiting.len() as u64 { "; …" } else { "" }
     )]
@@ -35,8 +35,8 @@ pub enum RunError {
     },
     /// Nothing is left to happen but packets are in flight, and no cycle explains it.
     #[error(
-        "nothing moves at {simulated_ps} ps while {in_flight} packets are in flight, and no deadlock explains it; \
-         this is a defect of weir, please report it with the experiment file"
+        "nothing moves at {simulated_ps} ps while {in_flight} packets are in flight, and no \
+         deadlock explains it; this is a defect of weir, please report it with the experiment file"
     )]
     Stuck {
         /// Simulated time when it was noticed.
@@ -46,20 +46,22 @@ pub enum RunError {
     },
     /// A run to completion has reached the end of time.
     #[error(
-        "the run is not complete at {} s of simulated time, which is the latest there is; end it at a time (run.until), \
-         or write shorter times",
+        "the run is not complete at {} s of simulated time, which is the latest there is; end it \
+         at a time (run.until), or write shorter times",
         LATEST / 1_000_000_000_000
     )]
     Endless,
     /// More payload than can be counted.
     #[error(
-        "the messages or packets of this run may have more than 2^64 bits together, which cannot be counted; end it earlier \
-         (run.until), or write smaller messages and a smaller nic.max_packet"
+        "the messages or packets of this run may have more than 2^64 bits together, which cannot \
+         be counted; end it earlier (run.until), or write smaller messages and a smaller \
+         nic.max_packet"
     )]
     Uncounted,
     /// A count does not come out.
     #[error(
-        "conservation is violated: {0}; this is a defect of weir, please report it with the experiment file"
+        "conservation is violated: {0}; this is a defect of weir, please report it with the \
+         experiment file"
     )]
     Conservation(String),
     /// A part of the network cannot continue.

@@ -105,8 +105,8 @@ fn standstill(data: &Data, job: &Job, series: &JobSeries, messages: &Latency) ->
     (idle && old && waiting).then(|| {
         let name = &job.name;
         let text = format!(
-            "{name} came to a standstill: in the second half of the measurement window {received} of its messages were \
-             received, and {missing} were waiting when the run ended"
+            "{name} came to a standstill: in the second half of the measurement window {received} \
+             of its messages were received, and {missing} were waiting when the run ended"
         );
         let numbers = [("received", received), ("missing", missing)];
         note("standstill", Some(job), text, &numbers)
@@ -120,8 +120,8 @@ fn unfinished(job: &Job) -> Option<Note> {
         let finishes = job.tasks.task_finish_ps.iter();
         let left = finishes.filter(|finish| **finish == 0).count();
         let text = format!(
-            "{name} was not over when the run ended: {left} of its {all} tasks were not done, so its finish and its \
-             communication time are lower bounds"
+            "{name} was not over when the run ended: {left} of its {all} tasks were not done, so \
+             its finish and its communication time are lower bounds"
         );
         let numbers = [("tasks_unfinished", left as u64), ("tasks", all as u64)];
         note("unfinished", Some(job), text, &numbers)
@@ -149,7 +149,8 @@ fn missing(job: &Job, messages: &Latency, packets: &Latency) -> Option<Note> {
     }
     (!parts.is_empty()).then(|| {
         let text = format!(
-            "latencies of {} are of those that arrived: {} in the measurement window had not when the run ended",
+            "latencies of {} are of those that arrived: {} in the measurement window had not when \
+             the run ended",
             job.name,
             parts.join(" and ")
         );
@@ -177,15 +178,15 @@ pub fn inaction(acts: &Acts, data: &Data) -> Option<Note> {
         (0, 0) => {
             let Act { did, parameter, .. } = acts.notices;
             format!(
-                "{name} did nothing: it never {did}; if the network was congested, look at congestion.{parameter} \
-                 (`weir check` says what it comes to)"
+                "{name} did nothing: it never {did}; if the network was congested, look at \
+                 congestion.{parameter} (`weir check` says what it comes to)"
             )
         }
         (_, 0) => {
             let Act { did, parameter, .. } = acts.responds;
             format!(
-                "{name} noticed congestion {noticed} times and never {did}: look at congestion.{parameter} \
-                 (`weir check` says what it comes to)"
+                "{name} noticed congestion {noticed} times and never {did}: look at \
+                 congestion.{parameter} (`weir check` says what it comes to)"
             )
         }
         _ => return None,
@@ -201,7 +202,8 @@ fn drops(data: &Data) -> Option<Note> {
     let delivered = jobs.flat_map(|(_, job)| &job.packets).sum::<u64>();
     (dropped > delivered.saturating_mul(DROPS)).then(|| {
         let text = format!(
-            "data packets were dropped far more often than delivered: {dropped} times, and {delivered} were delivered"
+            "data packets were dropped far more often than delivered: {dropped} times, and \
+             {delivered} were delivered"
         );
         let numbers = [("dropped", dropped), ("delivered", delivered)];
         note("drops", None, text, &numbers)

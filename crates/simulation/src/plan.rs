@@ -27,7 +27,7 @@ pub struct Plan {
     /// single domain.
     pub lookahead: Time,
     /// Maximum time that anything is under way, ps.
-    pub patience: Time,
+    pub quiet_limit: Time,
     /// Parts of the experiment that can be run and do nothing, or measure nothing.
     pub warnings: Vec<Warning>,
     /// Cost of memory, if the experiment gives it.

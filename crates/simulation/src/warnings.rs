@@ -59,10 +59,12 @@ fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     if !(scheme.capabilities().answers && drops) {
         return None;
     }
-    let message = "a switch that drops a packet sends a control packet back, which may take dimensions in another order than all others: \
-                   where buffers are full of control packets these can wait for each other in a cycle";
-    let remedy = "let buffers have room for them, or choose a scheme of which only endpoints and the last router before them \
-                  answer, such as \"lhrp\"; a run that is deadlocked ends, and says so";
+    let message = "a switch that drops a packet sends a control packet back, which may take \
+                   dimensions in another order than all others: where buffers are full of control \
+                   packets these can wait for each other in a cycle";
+    let remedy = "let buffers have room for them, or choose a scheme of which only endpoints and \
+                  the last router before them answer, such as \"lhrp\"; a run that is deadlocked \
+                  ends, and says so";
     let invalid = Invalid::new("congestion.scheme", message, remedy);
     Some(Warning::new(
         "may_deadlock",
@@ -93,10 +95,10 @@ fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     if !experiment.file.has(&key) {
         key = "router.output_queue".into();
     }
-    let message = "output queues without limit hold back nothing, so adaptive routing does not see that \
-                   another router is congested";
-    let remedy = "write a size, such as \"16 packets\", or router.credit_at = \"crossing\", or choose a routing that does \
-                  not depend on queues";
+    let message = "output queues without limit hold back nothing, so adaptive routing does not see \
+                   that another router is congested";
+    let remedy = "write a size, such as \"16 packets\", or router.credit_at = \"crossing\", or \
+                  choose a routing that does not depend on queues";
     let invalid = Invalid::new(key, message, remedy);
     Some(Warning::new(
         "hidden_congestion",

@@ -182,7 +182,8 @@ fn range(values: &Given) -> Result<Vec<Given>, ConfigError> {
         _ => {
             return Err(values.wrong(
                 format!("no range from {from} to {to}"),
-                "give `from`, a larger `to`, and either `step` (more than 0) or `count` (at least 2)",
+                "give `from`, a larger `to`, and either `step` (more than 0) or `count` (at least \
+                 2)",
             ));
         }
     };
@@ -253,8 +254,8 @@ fn together(value: &Given, keys: &[String], axis: &Given) -> Result<(String, Set
 }
 
 fn from_table(value: &Given) -> Result<(String, Sets), ConfigError> {
-    let how = "name the key that the axis changes (`key = \"workload.0.load\"`), or write values as tables: \
-               { label = \"…\", \"congestion.scheme\" = \"…\" }";
+    let how = "name the key that the axis changes (`key = \"workload.0.load\"`), or write values \
+               as tables: { label = \"…\", \"congestion.scheme\" = \"…\" }";
     let members = value
         .members()
         .ok_or_else(|| value.wrong(format!("expected a table, got {}", value.type_name()), how))?;

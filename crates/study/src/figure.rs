@@ -375,7 +375,8 @@ fn rows_at(
             ["series.", "scheme.", "rates."]
                 .iter()
                 .any(|family| name.starts_with(family)),
-            "name a column: \"series.job.<name>.delivered_bytes\", \"rates.<name>.<task>\", \"scheme.<record>.<column>\"",
+            "name a column: \"series.job.<name>.delivered_bytes\", \"rates.<name>.<task>\", \
+             \"scheme.<record>.<column>\"",
         ),
         FigureKind::Distribution => (
             name.starts_with("latency."),
@@ -387,7 +388,8 @@ fn rows_at(
         ),
         _ => (
             name == "occupancy" || heat_time(name).is_some() || name.starts_with("ports."),
-            "write \"occupancy\", or \"occupancy @ 2 ms\" (with output.occupancy set), or \"ports.local\", or \"ports.local.busy\" or \"ports.local.stalled\" by group",
+            "write \"occupancy\", or \"occupancy @ 2 ms\" (with output.occupancy set), or \
+             \"ports.local\", or \"ports.local.busy\" or \"ports.local.stalled\" by group",
         ),
     };
     if !good {

@@ -442,14 +442,16 @@ pub fn schemas() -> (Map<String, Json>, Map<String, Json>) {
     let list = |items: Json| json!({ "type": "array", "items": items });
     sections.insert(
         "title".into(),
-        json!({ "type": "string", "description": "What the study is called; the name of its file by default." }),
+        json!({ "type": "string", "description": "What the study is called; the name of its file \
+                                                  by default." }),
     );
     sections.insert(
         "seeds".into(),
         json!({
             "type": ["integer", "array"],
             "items": { "type": "integer" },
-            "description": "How many seeds every combination is run with, from `run.seed` on; or a list of seeds.",
+            "description": "How many seeds every combination is run with, from `run.seed` on; or a \
+                            list of seeds.",
         }),
     );
     sections.insert("axis".into(), list(axis));
@@ -464,8 +466,8 @@ pub fn schemas() -> (Map<String, Json>, Map<String, Json>) {
         "only".into(),
         list(json!({ "type": "object", "description": only })),
     );
-    let more = "Metrics that the table is to have besides those of figures, claims and criteria; a `*` in a job's name stands for each that it \
-                fits.";
+    let more = "Metrics that the table is to have besides those of figures, claims and criteria; a \
+                `*` in a job's name stands for each that it fits.";
     sections.insert(
         "metrics".into(),
         json!({ "type": "array", "items": { "type": "string" }, "description": more }),

@@ -207,8 +207,8 @@ impl Metric {
         if window.is_some() && !what.has_window() {
             return Err(NotAMetric {
                 message: format!("{name:?} is one number for the whole run"),
-                remedy: "leave out the window after `@`: only `series`, `ejection`, `occupancy` and `rates` \
-                         have one"
+                remedy: "leave out the window after `@`: only `series`, `ejection`, `occupancy` \
+                         and `rates` have one"
                     .into(),
             });
         }

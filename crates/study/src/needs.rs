@@ -228,7 +228,8 @@ impl Records<'_> {
     }
 
     fn rates(&self, whose: &str) -> Outcome {
-        let remedy = "set output.rates, such as { interval = \"1 us\", tasks = { storm = [0] }, endpoints = [17] }";
+        let remedy = "set output.rates, such as \
+                      { interval = \"1 us\", tasks = { storm = [0] }, endpoints = [17] }";
         let Some(rates) = &self.experiment.output.rates else {
             return missing("rates are not recorded", remedy);
         };
@@ -313,7 +314,8 @@ impl Records<'_> {
         if rows {
             return missing(
                 format!("the scheme records no column {name:?} over time"),
-                "draw its numbers with `bar` or `line`, a column of one of its records (\"scheme.grants.wait_ps\" of srp), or rates over time: \"rates.<name>.<task>\"",
+                "draw its numbers with `bar` or `line`, a column of one of its records \
+                 (\"scheme.grants.wait_ps\" of srp), or rates over time: \"rates.<name>.<task>\"",
             );
         }
         match names.contains(&name) || counts_as_nothing(name) {

@@ -35,7 +35,8 @@ pub(super) fn explain(options: &ExplainOptions, catalog: &Catalog) -> Result<Str
     let result = ResultFile::open(&path).map_err(wrong)?;
     let Some(mut all) = explain::explain(&result).map_err(wrong)? else {
         let cause = format!("{} does not say whose data waited where", path.display());
-        let help = "run it again with output.attribution = \"jobs\" (or \"sources\"), which is the default";
+        let help = "run it again with output.attribution = \"jobs\" (or \"sources\"), which is the \
+                    default";
         return Err(bad(cause, help));
     };
     let text = &result.header().experiment;

@@ -83,7 +83,8 @@ fn difference(own: &Identity, first: &Identity) -> Option<(String, &'static str)
     Some((what, SAME))
 }
 
-const SAME: &str = "give all ranks the same experiment file, options and trace files; all hosts must see the same files";
+const SAME: &str = "give all ranks the same experiment file, options and trace files; all hosts \
+                    must see the same files";
 
 #[cfg(test)]
 mod tests {
@@ -105,7 +106,8 @@ mod tests {
         assert_eq!(
             said(["a", &other], ["a", text]).as_deref(),
             Some(
-                "has another experiment than rank 0: `until = \"2 us\"`, not `until = \"1 us\"`, in [run]"
+                "has another experiment than rank 0: `until = \"2 us\"`, not `until = \"1 us\"`, \
+                 in [run]"
             )
         );
         let longer = format!("{text}warmup = \"0 ns\"\n");

@@ -77,8 +77,9 @@ pub(super) fn metrics() -> String {
     let rows: Vec<String> = rows()
         .map(|[names, what]| format!("{}{}", wrap(&names, "  "), wrap(&what, "      ")))
         .collect();
-    let how = "A metric is a number of a result, by its path in /data with dots; a time window may follow: \
-               \"series.job.a.delivered_bytes.mean @ 20 us..30 us\". More: docs/job-file.md.";
+    let how = "A metric is a number of a result, by its path in /data with dots; a time window may \
+               follow: \"series.job.a.delivered_bytes.mean @ 20 us..30 us\". More: \
+               docs/job-file.md.";
     let head = format!("{METRICS} (of figures, claims and criteria, and metrics = [ … ])");
     format!("{head}\n\n{}\n{}", wrap(how, "  "), rows.concat())
 }

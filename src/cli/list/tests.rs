@@ -78,7 +78,8 @@ fn one_variant_with_its_parameters() {
             "  [topology] kind = \"ring\"",
             "",
             "  key           type                    default    meaning",
-            "  routers       whole number            required   How many routers there are, which is a number.",
+            "  routers       whole number            required   How many routers there are, which \
+             is a number.",
             "  wire          table                   see below  How routers are joined.",
             "  wire.latency  time                    \"5 ns\"     From end to end.",
             "  order         \"forward\" | \"backward\"  \"forward\"  How it is arranged.",

@@ -134,7 +134,8 @@ impl Outlook {
         let rate = scaled(self.rate);
         match (self.measured, self.calibrated) {
             (0, 0) => format!(
-                "{rate} packet-hops/s and shortest ways are assumed: no point is finished; --calibrate of `sweep plan` begins each for a second"
+                "{rate} packet-hops/s and shortest ways are assumed: no point is finished; \
+                 --calibrate of `sweep plan` begins each for a second"
             ),
             (points, 0) => format!("{rate} packet-hops/s, measured on {points} points"),
             (0, begun) => format!("calibrated on the beginning of {begun} points"),

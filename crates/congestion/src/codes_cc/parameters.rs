@@ -77,12 +77,14 @@ const PERIOD: TimeSpan = TimeSpan::PacketTimes(3_000_000_000);
 const PRESETS: &[Preset] = &[
     Preset {
         name: "mcglohon2021",
-        summary: "the paper's shares; the length of periods is ours for its network (4 KiB at 25 GiB/s), the paper has none",
+        summary: "the paper's shares; the length of periods is ours for its network (4 KiB at 25 \
+                  GiB/s), the paper has none",
         values: r#"threshold = 0.3, release = 0.1, period = "500 us", periods = 5"#,
     },
     Preset {
         name: "mcglohon2021-least",
-        summary: "the paper's shares, but a throttled endpoint has the least share of its link whatever is ejected",
+        summary: "the paper's shares, but a throttled endpoint has the least share of its link \
+                  whatever is ejected",
         values: r#"threshold = 0.3, release = 0.1, limit = "minimum""#,
     },
 ];

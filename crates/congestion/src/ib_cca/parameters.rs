@@ -262,9 +262,11 @@ pub(super) fn build(section: &Section, about: &About) -> Result<IbCca, ConfigErr
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "ib_cca",
-    summary: "InfiniBand's congestion control: switches mark, destinations tell, sources leave delays of a table between packets.",
-    source: "Pfister et al., HPI-DC 2005, \"Solving hot spot contention using InfiniBand architecture congestion control\", section IV; \
-             InfiniBand Architecture Specification 1.2, annex A10",
+    summary: "InfiniBand's congestion control: switches mark, destinations tell, sources leave \
+              delays of a table between packets.",
+    source: "Pfister et al., HPI-DC 2005, \"Solving hot spot contention using InfiniBand \
+             architecture congestion control\", section IV; InfiniBand Architecture Specification \
+             1.2, annex A10",
     examples: &[
         "threshold = 15",
         r#"threshold = 15, becn = "cn", virtual_lanes = 2, reaction = "service_level", table = "exponential", victim_mask = "all", marking_rate = 1"#,

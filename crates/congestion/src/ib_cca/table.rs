@@ -20,7 +20,8 @@ const FIRST: f64 = 0.1;
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected \"linear\", \"exponential\" or a list of times such as [\"0 ns\", \"1 us\"]"
+    expecting = "expected \"linear\", \"exponential\" or a list of times such as [\"0 ns\", \"1 \
+                 us\"]"
 )]
 pub enum Shape {
     /// By a rule.

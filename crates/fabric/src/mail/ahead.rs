@@ -123,7 +123,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// The first channel of an output.
     fn fetch_channel(&self, output: usize) {
         let base = self.ports.outputs[output].channel_base;
-        if !Self::is_crowd(base) && (base as usize) < self.ports.channels.len() {
+        if !Self::is_wide(base) && (base as usize) < self.ports.channels.len() {
             prefetch(&self.ports.channels[base as usize]);
         }
     }
@@ -174,7 +174,7 @@ impl<K: Compiled> FabricDomain<K> {
                 prefetch(out);
                 continue;
             }
-            if Self::is_crowd(out.channel_base) {
+            if Self::is_wide(out.channel_base) {
                 continue;
             }
             let channel = &self.ports.channels[out.channel_base as usize + usize::from(one.queue)];

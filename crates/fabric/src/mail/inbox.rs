@@ -27,10 +27,10 @@ impl<K: Compiled> FabricDomain<K> {
         let (head, waiting) = (first.packet.head, inbox.first().is_some());
         if mail.len() < SHORT {
             for one in mail.drain(..) {
-                inbox.push(one, &mut self.paper);
+                inbox.push(one, &mut self.spare);
             }
         } else {
-            inbox.take(mail, &mut self.paper);
+            inbox.take(mail, &mut self.spare);
         }
         if !waiting {
             self.schedule(EventKind::Arrive, input, head);
@@ -57,7 +57,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn next_of_inbox(&mut self, neighbour: u32, input: InIndex) -> Option<PacketIndex> {
         let inbox = &mut self.mail.inboxes[neighbour as usize];
         let pool = &mut self.pool;
-        let index = inbox.pop(&mut self.paper, |mail| {
+        let index = inbox.pop(&mut self.spare, |mail| {
             pool.insert(mail.packet, mail.origin)
         })?;
         if let Some(next) = inbox.first() {

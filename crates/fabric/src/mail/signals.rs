@@ -61,7 +61,7 @@ impl<K: Compiled> FabricDomain<K> {
             // If there are signals, every other domain is a neighbour.
             let neighbour = domain - u32::from(domain > self.id);
             let post = &mut self.outboxes[neighbour as usize];
-            if self.mail.signals.hurry && post.signals.is_empty() {
+            if self.mail.signals.interleaved && post.signals.is_empty() {
                 self.mail.signals.urgent.push(neighbour);
             }
             post.signal(signal);

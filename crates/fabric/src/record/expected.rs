@@ -9,7 +9,7 @@ use crate::state::Ring;
 use crate::state::ends::nic::Nic;
 use crate::state::ends::resend::Resends;
 use crate::state::ends::source::Source;
-use crate::state::ports::crowd::{Crowds, MOST_BITS};
+use crate::state::ports::wide_port::{MOST_BITS, WidePorts};
 use crate::state::{Channel, HeadQueue, Input, Output, Router};
 use weir_congestion::Scheme;
 use weir_model::LinkKind;
@@ -41,10 +41,10 @@ pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
         LinkKind::TERMINAL => links.count,
         _ => 2 * links.count,
     };
-    // Queues of crowds are made when they are used.
-    let is_crowd = |links: &&Links| network.channels(links.link.kind) > MOST_BITS;
-    let crowds = links.iter().filter(is_crowd).map(buffers).sum::<u64>();
-    let few = links.iter().filter(|links| !is_crowd(links));
+    // Queues of wide ports are made when they are used.
+    let is_wide = |links: &&Links| network.channels(links.link.kind) > MOST_BITS;
+    let wide_ports = links.iter().filter(is_wide).map(buffers).sum::<u64>();
+    let few = links.iter().filter(|links| !is_wide(links));
     let queued = few.map(|links| buffers(links) * u64::from(network.channels(links.link.kind)));
     let queued = queued.sum::<u64>();
     // A link to an endpoint has one channel per class down, besides those of the NIC up.
@@ -58,7 +58,7 @@ pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
         + bytes(ports, size_of::<Input>())
         + bytes(outputs, size_of::<Output>())
         + bytes(channels, size_of::<Channel>())
-        + crowds * Crowds::bytes(classes)
+        + wide_ports * WidePorts::bytes(classes)
         + bytes(2 * outputs * classes, size_of::<Ring>())
         + bytes(fifos, size_of::<HeadQueue>())
         + bytes(nics, size_of::<Nic>());

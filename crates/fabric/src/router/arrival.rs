@@ -93,7 +93,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.ask(index, (input, in_queue), output, now);
         if hooks && ends_here && self.fixed.can.drops {
             // The more there is for an endpoint, the more may have to go.
-            self.shed(output, now);
+            self.drop_overdue(output, now);
         }
     }
 

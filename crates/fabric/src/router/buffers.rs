@@ -50,7 +50,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.ports.channels[channel]
             .credit
             .give(time, u32::from(flits), passed);
-        if Self::is_crowd(base) {
+        if Self::is_wide(base) {
             self.take_lent(output, queue, flits, time);
         }
         if self.ports.outputs[output as usize].is_stalled() {
@@ -64,7 +64,7 @@ impl<K: Compiled> FabricDomain<K> {
         let out = &self.ports.outputs[output as usize];
         let class = u32::from(queue) / out.queues;
         let passed = self.queue.passed();
-        let lent = self.ports.crowds.lent(out.channel_base, class as u8);
+        let lent = self.ports.wide_ports.lent(out.channel_base, class as u8);
         lent.give(time, u32::from(flits), passed);
     }
 
@@ -87,8 +87,8 @@ impl<K: Compiled> FabricDomain<K> {
         let channel = self.channel(base, queue);
         let channel = self.home(channel);
         self.ports.channels[channel].credit.available -= flits;
-        if Self::is_crowd(base) {
-            self.ports.crowds.lent(base, class).lend(flits);
+        if Self::is_wide(base) {
+            self.ports.wide_ports.lent(base, class).lend(flits);
         }
     }
 

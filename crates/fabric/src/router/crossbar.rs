@@ -168,8 +168,8 @@ impl<K: Compiled> FabricDomain<K> {
     fn wake_for_credit(&mut self, output: OutIndex, now: Time) {
         let out = &self.ports.outputs[output as usize];
         let (base, classes) = (out.channel_base, self.fixed.classes.count());
-        let next = match Self::is_crowd(base) {
-            true => self.ports.crowds.next_credit(base, now),
+        let next = match Self::is_wide(base) {
+            true => self.ports.wide_ports.next_credit(base, now),
             false => {
                 let queues = base as usize..(base + out.queues * u32::from(classes)) as usize;
                 let next = queues.map(|queue| self.ports.channels[queue].credit.next_after(now));
@@ -230,7 +230,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Lets one waiting packet cross to an output, the highest class first.
     pub(crate) fn try_output(&mut self, output: OutIndex, now: Time) {
         if K::CC && self.fixed.can.drops {
-            self.shed(output, now);
+            self.drop_overdue(output, now);
         }
         let classes = usize::from(self.fixed.classes.count());
         for class in (0..classes).rev() {

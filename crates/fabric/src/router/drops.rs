@@ -3,8 +3,8 @@
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
-use crate::state::ports::crowd::MOST_BITS;
 use crate::state::ports::ring::Side;
+use crate::state::ports::wide_port::MOST_BITS;
 use crate::state::{InIndex, OutIndex, Output, Request, Wire};
 use crate::state::{NO_REQUEST, RequestIndex};
 use weir_congestion::PacketView;
@@ -16,7 +16,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline]
     pub(crate) fn data_bits(&self, out: &Output) -> u64 {
         let class = u32::from(self.fixed.classes.data);
-        if Self::is_crowd(out.channel_base) {
+        if Self::is_wide(out.channel_base) {
             return 1 << class;
         }
         // A port that is not used has no queues, and an empty output queue.
@@ -108,7 +108,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says.
     /// The first to come is dropped first; the others are looked at again in time.
     #[inline(always)]
-    pub(crate) fn shed(&mut self, output: OutIndex, now: Time) {
+    pub(crate) fn drop_overdue(&mut self, output: OutIndex, now: Time) {
         // Mostly there are none.
         let (ring, _) = self.ring_places(output, 0, Classes::LOSSY);
         if self.ports.rings.outputs[ring].next != NO_REQUEST && self.may_shed(output) {
@@ -164,7 +164,7 @@ impl<K: Compiled> FabricDomain<K> {
         found.map(|(_, request)| request).ok_or(deadline)
     }
 
-    /// Makes sure that a packet that has to wait is looked at again when its patience is over.
+    /// Makes sure that a packet that has to wait is looked at again when its time left is over.
     #[inline]
     pub(crate) fn watch_patience(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         if self.pool.get(index).class != Classes::LOSSY || !self.may_shed(output) {

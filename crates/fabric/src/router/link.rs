@@ -5,7 +5,7 @@ use crate::Arbitration;
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::event::EventKind;
-use crate::state::ports::crowd::MOST_BITS;
+use crate::state::ports::wide_port::MOST_BITS;
 use crate::state::{OutIndex, Wire};
 use weir_model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
 
@@ -79,7 +79,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Sends the next packet of a free link's output queues.
     fn serve_link(&mut self, output: OutIndex, now: Time) {
-        let patience = if K::CC && self.fixed.can.drops {
+        let overdue = if K::CC && self.fixed.can.drops {
             self.shed_queued(output, now)
         } else {
             NEVER
@@ -94,7 +94,7 @@ impl<K: Compiled> FabricDomain<K> {
             } else if !prepaid {
                 out.unstall(now);
             }
-            self.wake_link(output, choice.again.min(patience));
+            self.wake_link(output, choice.again.min(overdue));
             return;
         };
         let base = out.channel_base;
@@ -156,7 +156,7 @@ impl<K: Compiled> FabricDomain<K> {
         let out = &self.ports.outputs[output as usize];
         let mut bits = out.ready;
         let mut first = NEVER;
-        if Self::is_crowd(out.channel_base) {
+        if Self::is_wide(out.channel_base) {
             let mut from = 0;
             while let Some(queue) = self.next_ready(output, from, u32::MAX) {
                 from = u32::from(queue) + 1;
@@ -179,8 +179,8 @@ impl<K: Compiled> FabricDomain<K> {
     fn choose_queue(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.ports.outputs[output as usize];
         let (ready, base, queues, turn) = (out.ready, out.channel_base, out.queues, out.turn);
-        if Self::is_crowd(base) {
-            return self.choose_in_crowd(output, now);
+        if Self::is_wide(base) {
+            return self.choose_in_wide(output, now);
         }
         let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
         let mut choice = Choice {
@@ -234,7 +234,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The same of an output with many queues.
     #[inline(never)]
-    fn choose_in_crowd(&mut self, output: OutIndex, now: Time) -> Choice {
+    fn choose_in_wide(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.ports.outputs[output as usize];
         let (base, queues, turn) = (out.channel_base, out.queues, u32::from(out.turn));
         let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);

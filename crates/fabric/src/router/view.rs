@@ -2,8 +2,8 @@ use crate::domain::{FabricDomain, Fixed};
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;
 use crate::state::ends::flows::Flows;
-use crate::state::ports::crowd::Crowds;
 use crate::state::ports::memory::Memory;
+use crate::state::ports::wide_port::WidePorts;
 use crate::state::{Channel, InIndex, Model, Output, Router, Timing};
 use std::marker::PhantomData;
 use weir_model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Time, below};
@@ -28,7 +28,7 @@ pub struct RouterView<'a, K: Compiled> {
     timings: &'a Slots<Timing>,
     models: &'a Slots<Model>,
     channels: &'a mut Slots<Channel>,
-    crowds: &'a mut Crowds,
+    wide_ports: &'a mut WidePorts,
     memory: &'a mut Memory,
     flows: &'a mut Flows,
     now: Time,
@@ -59,7 +59,7 @@ impl<K: Compiled> FabricDomain<K> {
             timings: &self.timings,
             models: &self.models,
             channels: &mut self.ports.channels,
-            crowds: &mut self.ports.crowds,
+            wide_ports: &mut self.ports.wide_ports,
             memory: &mut self.ports.memory,
             flows: &mut self.ends.flows,
             now,
@@ -86,9 +86,12 @@ impl<K: Compiled> RouterView<'_, K> {
     fn lent(&mut self, out: &Output, lowest: u8) -> u64 {
         let classes = self.fixed.classes.count();
         let mut used = 0u64;
-        if FabricDomain::<K>::is_crowd(out.channel_base) {
+        if FabricDomain::<K>::is_wide(out.channel_base) {
             for class in lowest..classes {
-                used += self.crowds.lent(out.channel_base, class).taken(self.now);
+                used += self
+                    .wide_ports
+                    .lent(out.channel_base, class)
+                    .taken(self.now);
             }
             return used;
         }
@@ -155,8 +158,8 @@ impl<K: Compiled> Here for RouterView<'_, K> {
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
         let classes = lowest..self.fixed.classes.count();
-        let queued = match FabricDomain::<K>::is_crowd(out.channel_base) {
-            true => self.crowds.queued(out, classes, self.channels),
+        let queued = match FabricDomain::<K>::is_wide(out.channel_base) {
+            true => self.wide_ports.queued(out, classes, self.channels),
             false => {
                 let base = out.channel_base;
                 let first = base + out.queues * u32::from(classes.start);
@@ -191,7 +194,9 @@ impl<K: Compiled> Here for RouterView<'_, K> {
         };
         assert!(queue < out.queues, "routing asks for the load of {hop:?}");
         let queue = (u32::from(self.class) * out.queues + queue) as u16;
-        let channel = self.crowds.channel(out.channel_base, queue, self.channels);
+        let channel = self
+            .wide_ports
+            .channel(out.channel_base, queue, self.channels);
         let (queued, share) = (self.channels[channel].flits, self.channels[channel].share);
         let prepaid = FabricDomain::<K>::is_prepaid(&self.timings[out.timing as usize]);
         let credit = &mut self.channels[channel - share as usize].credit;

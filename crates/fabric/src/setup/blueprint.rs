@@ -23,7 +23,7 @@ pub struct Blueprint {
     pub schedule: Schedule,
     /// True if an out-of-band signal may take effect before the end of the window in which it is
     /// sent.
-    pub hurry: bool,
+    pub interleaved: bool,
     /// The endpoints whose allowed rates are recorded.
     pub rated: Arc<[Rated]>,
     /// The endpoints whose received payload is recorded, ascending.

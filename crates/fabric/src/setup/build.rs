@@ -191,7 +191,7 @@ impl<K: Compiled> FabricDomain<K> {
             ports: Ports::default(),
             ends: Ends::new(network),
             hosts: Hosts::default(),
-            mail: Mail::new(blueprint.hurry),
+            mail: Mail::new(blueprint.interleaved),
             records: Records::new(blueprint),
             progress: Progress::default(),
             scheme: scheme.start(0, 0),
@@ -202,7 +202,7 @@ impl<K: Compiled> FabricDomain<K> {
             },
             outboxes: neighbours.iter().map(|_| Post::default()).collect(),
             neighbours,
-            paper: Vec::new(),
+            spare: Vec::new(),
             fault: None,
         }
     }

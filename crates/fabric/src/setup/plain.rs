@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use super::network::RouterParameters;
 use crate::setup::blueprint::Blueprint;
-use crate::state::ports::crowd::MOST_BITS;
+use crate::state::ports::wide_port::MOST_BITS;
 use crate::{BufferPer, CreditAt, Switching};
 use weir_congestion::{Capabilities, Scheme};
 use weir_model::LinkKind;

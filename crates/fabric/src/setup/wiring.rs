@@ -9,8 +9,8 @@ use crate::domain::FabricDomain;
 use crate::state::ends::nic::Nic;
 use crate::state::mail::inbox::Inbox;
 use crate::state::pool::Fifo;
-use crate::state::ports::crowd::MOST_BITS;
 use crate::state::ports::memory::Memory;
+use crate::state::ports::wide_port::MOST_BITS;
 use crate::state::records::attribution::Divided;
 use crate::state::{Channel, Input, NO_OUTPUT, Output, Router, Timing, Upstream, Wire};
 use crate::{BufferPer, Switching};
@@ -239,8 +239,11 @@ impl<K: Compiled> FabricDomain<K> {
         let capacity = u32::try_from(flits).unwrap_or(u32::MAX / 2);
         let classes = self.fixed.classes.count();
         if out.queues * u32::from(classes) > MOST_BITS {
-            let crowd = self.ports.crowds.add(out.queues, classes, capacity, shared);
-            out.channel_base = crowd;
+            let wide_port = self
+                .ports
+                .wide_ports
+                .add(out.queues, classes, capacity, shared);
+            out.channel_base = wide_port;
             self.ports.outputs.push(out);
             return;
         }

@@ -13,7 +13,7 @@ use crate::state::ends::pair_ring::PairRing;
 use crate::state::event::EventKind;
 use crate::state::hosts::SavedHosts;
 use crate::state::pool::{Fifo, Pool};
-use crate::state::ports::crowd::CROWD;
+use crate::state::ports::wide_port::WIDE;
 use weir_engine::{EventKey, EventQueue};
 use weir_model::codec::{self, CodecError};
 use weir_model::{LATEST, NEVER, Time};
@@ -149,11 +149,11 @@ impl<K: Compiled> FabricDomain<K> {
             && ports.inputs.len() == own.inputs.len()
             && ports.outputs.len() == own.outputs.len()
             && ports.channels.len() >= own.channels.len()
-            && ports.channels.len() < CROWD as usize
+            && ports.channels.len() < WIDE as usize
             && ports.rings.outputs.len() == own.rings.outputs.len()
             && ports.rings.inputs.len() == own.rings.inputs.len()
             && ports.memory.fits(&own.memory)
-            && ports.crowds.fit(&own.crowds, ports.channels.len())
+            && ports.wide_ports.fit(&own.wide_ports, ports.channels.len())
             && ports.fifos.fit(&own.fifos)
             && ports.allocation.fits(ports.channels.len())
             && routers.into_iter().all(|(own, read)| {
@@ -192,7 +192,7 @@ impl<K: Compiled> FabricDomain<K> {
             .zip(self.mail.inboxes.iter())
             .enumerate();
         mail.inboxes.len() == self.mail.inboxes.len()
-            && mail.signals.hurry == self.mail.signals.hurry
+            && mail.signals.interleaved == self.mail.signals.interleaved
             && mail.signals.all().all(|signal| self.accepts_signal(signal))
             && mail
                 .later

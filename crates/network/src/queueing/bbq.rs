@@ -54,18 +54,23 @@ fn check_order(network: &Divided) -> Result<(), Invalid> {
     match network.routing.orders() {
         [order] if order.last() == Some(&last) => Ok(()),
         [_] => refuse(
-            "its bands are rows of the last dimension, which routing.order does not take last: packets are in their band before they \
-             come to other dimensions, and all in one queue there",
+            "its bands are rows of the last dimension, which routing.order does not take last: \
+             packets are in their band before they come to other dimensions, and all in one queue \
+             there",
             "let routing.order end with the last dimension, such as \"xy\"",
         ),
         [] => refuse(
-            "packets of this routing keep to no order of dimensions, and bands of rows suit packets that take the last one last (Yebenes et \
-             al., section 5: with adaptive routing those of different bands could wait for each other in a cycle)",
-            "choose routing.algorithm = \"dor\" (on KNS \"hybrid_dor\"), or another scheme, such as \"dbbm\"",
+            "packets of this routing keep to no order of dimensions, and bands of rows suit \
+             packets that take the last one last (Yebenes et al., section 5: with adaptive routing \
+             those of different bands could wait for each other in a cycle)",
+            "choose routing.algorithm = \"dor\" (on KNS \"hybrid_dor\"), or another scheme, such \
+             as \"dbbm\"",
         ),
         _ => refuse(
-            "packets of this routing take the dimensions in several orders, of which horizontal bands suit the first",
-            "choose queueing.scheme = \"dbbq\", whose bands depend on the order, or routing.algorithm = \"dor\" (on KNS \"hybrid_dor\")",
+            "packets of this routing take the dimensions in several orders, of which horizontal \
+             bands suit the first",
+            "choose queueing.scheme = \"dbbq\", whose bands depend on the order, or \
+             routing.algorithm = \"dor\" (on KNS \"hybrid_dor\")",
         ),
     }
 }
@@ -73,9 +78,11 @@ fn check_order(network: &Divided) -> Result<(), Invalid> {
 /// Registry entry of band-based queueing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "bbq",
-    summary: "Tori, meshes, HyperX, KNS under dimension order: a queue for each band of rows of destinations (BBQ).",
-    source: "Yebenes Segura et al., \"BBQ: A straightforward queuing scheme to reduce HoL-blocking in high-performance hybrid \
-             networks\", Euro-Par 2013; Yebenes et al., TACO 2019, equation 1",
+    summary: "Tori, meshes, HyperX, KNS under dimension order: a queue for each band of rows of \
+              destinations (BBQ).",
+    source: "Yebenes Segura et al., \"BBQ: A straightforward queuing scheme to reduce HoL-blocking \
+             in high-performance hybrid networks\", Euro-Par 2013; Yebenes et al., TACO 2019, \
+             equation 1",
     examples: &["queues = 3", "queues = 2, voq_sw = true"],
     parameters: Keys::of::<Params>(),
     build,

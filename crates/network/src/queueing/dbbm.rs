@@ -38,9 +38,11 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
 /// Registry entry of destination-based buffer management.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dbbm",
-    summary: "Queues by destination modulo their number (DBBM): destinations that differ in that do not block each other.",
-    source: "Nachiondo, Flich, Duato, \"Buffer management strategies to reduce HoL blocking\", IEEE Trans. Parallel Distrib. Syst. \
-             21, 2010; the number of queues is chosen here: four, as Yebenes et al. give BBQ",
+    summary: "Queues by destination modulo their number (DBBM): destinations that differ in that \
+              do not block each other.",
+    source: "Nachiondo, Flich, Duato, \"Buffer management strategies to reduce HoL blocking\", \
+             IEEE Trans. Parallel Distrib. Syst. 21, 2010; the number of queues is chosen here: \
+             four, as Yebenes et al. give BBQ",
     examples: &["", "queues = 3, voq_sw = true", "queues = 100"],
     parameters: Keys::of::<Params>(),
     build,

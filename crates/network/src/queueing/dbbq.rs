@@ -72,14 +72,18 @@ fn networks(network: &Divided) -> Result<u8, Invalid> {
         [first, second] => first.last() == Some(&last) && second.first() != Some(&0),
         [] => {
             return refuse(
-                "packets of this routing do not take the dimensions in an order, by which bands are chosen".into(),
-                "choose routing.algorithm = \"oblivious\", \"source_adaptive\" or \"dor\", or another scheme, such as \"dbbm\"",
+                "packets of this routing do not take the dimensions in an order, by which bands \
+                 are chosen"
+                    .into(),
+                "choose routing.algorithm = \"oblivious\", \"source_adaptive\" or \"dor\", or \
+                 another scheme, such as \"dbbm\"",
             );
         }
         more => {
             return refuse(
                 format!(
-                    "there are horizontal and vertical bands, for two orders of dimensions, and {} orders",
+                    "there are horizontal and vertical bands, for two orders of dimensions, and {} \
+                     orders",
                     more.len()
                 ),
                 "give at most two routing.orders, such as [\"xy\", \"yx\"]",
@@ -88,16 +92,18 @@ fn networks(network: &Divided) -> Result<u8, Invalid> {
     };
     if !suits {
         return refuse(
-            "its bands are rows of the last dimension for the first order, and columns of the first dimension for the second; the orders \
-             take these before others, where packets would all stand in one queue"
+            "its bands are rows of the last dimension for the first order, and columns of the \
+             first dimension for the second; the orders take these before others, where packets \
+             would all stand in one queue"
                 .into(),
-            "let the first order end with the last dimension, and the second not begin with x, such as [\"xy\", \"yx\"]",
+            "let the first order end with the last dimension, and the second not begin with x, \
+             such as [\"xy\", \"yx\"]",
         );
     }
     if orders.len() > 1 && network.routing.choice_at_nic().is_none() {
         return refuse(
-            "its bands depend on the virtual network of a packet, which this routing chooses at the first router: on the link from the NIC \
-             it is not known"
+            "its bands depend on the virtual network of a packet, which this routing chooses at \
+             the first router: on the link from the NIC it is not known"
                 .into(),
             "write routing.choose_at = \"nic\"",
         );
@@ -109,7 +115,8 @@ fn networks(network: &Divided) -> Result<u8, Invalid> {
 /// Registry entry of dynamic band-based queueing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dbbq",
-    summary: "Tori, meshes, HyperX, KNS: bands of rows for packets that take x first, of columns for packets that take y first (DBBQ).",
+    summary: "Tori, meshes, HyperX, KNS: bands of rows for packets that take x first, of columns \
+              for packets that take y first (DBBQ).",
     source: "Yebenes et al., TACO 2019, section 3.3, equations 2 and 3",
     examples: &["", "queues = 3, voq_sw = true"],
     parameters: Keys::of::<Params>(),

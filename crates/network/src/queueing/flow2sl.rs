@@ -68,10 +68,12 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
 /// Registry entry of Flow2SL.
 pub const ENTRY: Entry<Build> = Entry {
     name: "flow2sl",
-    summary: "Fat trees: queues by the groups of leaf routers that a packet comes from and goes to.",
-    source: "Escudero-Sahuquillo et al., \"A new proposal to deal with congestion in InfiniBand-based fat-trees\", J. Parallel Distrib. \
-             Comput. 74(1), 2014, as Yebenes et al., TACO 2019, section 2.3 speak of it: flows to service levels by topology and routing; \
-             the sum of the two groups is chosen here",
+    summary: "Fat trees: queues by the groups of leaf routers that a packet comes from and goes \
+              to.",
+    source: "Escudero-Sahuquillo et al., \"A new proposal to deal with congestion in \
+             InfiniBand-based fat-trees\", J. Parallel Distrib. Comput. 74(1), 2014, as Yebenes et \
+             al., TACO 2019, section 2.3 speak of it: flows to service levels by topology and \
+             routing; the sum of the two groups is chosen here",
     examples: &["queues = 2", "queues = 3, voq_sw = true"],
     parameters: Keys::of::<Params>(),
     build,

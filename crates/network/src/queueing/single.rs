@@ -40,8 +40,8 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
 pub const ENTRY: Entry<Build> = Entry {
     name: "single",
     summary: "One queue per virtual channel: a packet that waits blocks all behind it (1VC).",
-    source: "Karol, Hluchyj, Morgan, \"Input versus output queuing on a space-division packet switch\", IEEE Trans. Commun. 35, \
-             1987; \"1VC\" in Yebenes et al., section 5",
+    source: "Karol, Hluchyj, Morgan, \"Input versus output queuing on a space-division packet \
+             switch\", IEEE Trans. Commun. 35, 1987; \"1VC\" in Yebenes et al., section 5",
     examples: &[""],
     parameters: Keys::of::<Params>(),
     build,

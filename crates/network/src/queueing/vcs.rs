@@ -77,8 +77,10 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
 /// Registry entry of virtual channels beyond the routing's.
 pub const ENTRY: Entry<Build> = Entry {
     name: "vcs",
-    summary: "Several virtual channels for each that the routing needs; a packet takes the freest, or a random one.",
-    source: "Dally, \"Virtual-channel flow control\", IEEE Trans. Parallel Distrib. Syst. 3, 1992; any free one, as in BookSim2",
+    summary: "Several virtual channels for each that the routing needs; a packet takes the freest, \
+              or a random one.",
+    source: "Dally, \"Virtual-channel flow control\", IEEE Trans. Parallel Distrib. Syst. 3, 1992; \
+             any free one, as in BookSim2",
     examples: &[
         "",
         "count = 3, choice = \"random\"",

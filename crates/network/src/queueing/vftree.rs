@@ -45,10 +45,12 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
 /// Registry entry of vFtree.
 pub const ENTRY: Entry<Build> = Entry {
     name: "vftree",
-    summary: "Fat trees: queues by the destination's leaf router modulo their number, so that destinations of one link up take them in turn.",
-    source: "Guay, Bogdanski, Reinemo, Lysne, Skeie, \"vFtree - A fat-tree routing algorithm using virtual lanes to alleviate congestion\", \
-             IPDPS 2011: destinations that share a link up are spread over all virtual lanes; that it is by leaf router is worked out \
-             here, for D-mod-k",
+    summary: "Fat trees: queues by the destination's leaf router modulo their number, so that \
+              destinations of one link up take them in turn.",
+    source: "Guay, Bogdanski, Reinemo, Lysne, Skeie, \"vFtree - A fat-tree routing algorithm using \
+             virtual lanes to alleviate congestion\", IPDPS 2011: destinations that share a link \
+             up are spread over all virtual lanes; that it is by leaf router is worked out here, \
+             for D-mod-k",
     examples: &["", "queues = 3, voq_sw = true"],
     parameters: Keys::of::<Params>(),
     build,

@@ -41,7 +41,10 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
         return Err(section.refuse(Invalid::new(
             "scheme",
             format!("a queue for each of {endpoints} endpoints"),
-            format!("at most {MOST_EACH} are possible: choose a smaller network, or another scheme such as \"dbbm\""),
+            format!(
+                "at most {MOST_EACH} are possible: choose a smaller network, or another scheme \
+                     such as \"dbbm\""
+            ),
         )));
     }
     Ok(Box::new(VoqNet { endpoints }))
@@ -50,9 +53,10 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
 /// Registry entry of virtual output queues at the network level.
 pub const ENTRY: Entry<Build> = Entry {
     name: "voq_net",
-    summary: "A queue for every endpoint (VOQnet): no head-of-line blocking anywhere; the ideal to measure others against.",
-    source: "Dally, Carvey, Dennison, \"Architecture of the Avici terabit switch/router\", Hot Interconnects 1998; \"VOQnet\" in \
-             Yebenes et al., section 2.3",
+    summary: "A queue for every endpoint (VOQnet): no head-of-line blocking anywhere; the ideal to \
+              measure others against.",
+    source: "Dally, Carvey, Dennison, \"Architecture of the Avici terabit switch/router\", Hot \
+             Interconnects 1998; \"VOQnet\" in Yebenes et al., section 2.3",
     examples: &[""],
     parameters: Keys::of::<Params>(),
     build,

@@ -40,9 +40,11 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
 /// Registry entry of virtual output queues at the switch.
 pub const ENTRY: Entry<Build> = Entry {
     name: "voq_sw",
-    summary: "Virtual output queues at the switch (VOQsw): no head-of-line blocking inside a router. The default.",
-    source: "Anderson, Owicki, Saxe, Thacker, \"High-speed switch scheduling for local-area networks\", ACM Trans. Comput. Syst. \
-             11, 1993; the queues share the buffer of their virtual channel, as in Jiang et al., SC15, section 4",
+    summary: "Virtual output queues at the switch (VOQsw): no head-of-line blocking inside a \
+              router. The default.",
+    source: "Anderson, Owicki, Saxe, Thacker, \"High-speed switch scheduling for local-area \
+             networks\", ACM Trans. Comput. Syst. 11, 1993; the queues share the buffer of their \
+             virtual channel, as in Jiang et al., SC15, section 4",
     examples: &[""],
     parameters: Keys::of::<Params>(),
     build,

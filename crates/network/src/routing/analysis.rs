@@ -45,7 +45,8 @@ const TOO_LARGE: &str = "walk a smaller network";
 
 /// A route that an algorithm must not take: the reason, the packet, and the way to the place.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{what} (from endpoint {source_endpoint} to endpoint {destination}, after {})", describe(.way))]
+#[error("{what} (from endpoint {source_endpoint} to endpoint {destination}, after \
+         {})", describe(.way))]
 pub struct Fault {
     /// The reason.
     pub what: String,

@@ -347,7 +347,8 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 pub const ENTRY: Entry<Build> = Entry {
     name: "dragonfly",
     summary: "Groups of fully connected routers with global links between all pairs of groups",
-    source: "Kim et al., ISCA 2008; the networks of Jiang et al., SC15, section 4, and of McGlohon et al., PMBS 2021, section IV.B",
+    source: "Kim et al., ISCA 2008; the networks of Jiang et al., SC15, section 4, and of McGlohon \
+             et al., PMBS 2021, section IV.B",
     examples: &[
         r#"endpoints_per_router = 2, routers_per_group = 4, global_links_per_router = 2, groups = 9, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "100 ns" }"#,
         r#"endpoints_per_router = 2, routers_per_group = 4, global_links_per_router = 2, groups = 5, arrangement = "palmtree", terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "100 ns" }"#,

@@ -101,7 +101,8 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 /// Registry entry of the folded Clos network.
 pub const ENTRY: Entry<Build> = Entry {
     name: "folded_clos",
-    summary: "Fat tree of equal routers: half the ports lead down and half up, at the top all lead down.",
+    summary: "Fat tree of equal routers: half the ports lead down and half up, at the top all lead \
+              down.",
     source: "Pfister et al., HPIDC 2005, section V.A.3",
     examples: &[
         r#"radix = 8, levels = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,

@@ -249,7 +249,8 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 /// Registry entry of the HyperX.
 pub const ENTRY: Entry<Build> = Entry {
     name: "hyperx",
-    summary: "Routers in any number of dimensions, each linked with all others of its lines (flattened butterfly, full mesh, hypercube).",
+    summary: "Routers in any number of dimensions, each linked with all others of its lines \
+              (flattened butterfly, full mesh, hypercube).",
     source: "Ahn et al., SC 2009",
     examples: &[
         r#"sizes = [3, 4], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,

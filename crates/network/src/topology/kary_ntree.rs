@@ -94,7 +94,8 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 /// Registry entry of the k-ary n-tree.
 pub const ENTRY: Entry<Build> = Entry {
     name: "kary_ntree",
-    summary: "Fat tree of k^n endpoints below n levels of k^(n-1) routers; the top routers use k ports.",
+    summary: "Fat tree of k^n endpoints below n levels of k^(n-1) routers; the top routers use k \
+              ports.",
     source: "Petrini and Vanneschi, IPPS 1997; Birk and Zdornov, section 4.2",
     examples: &[
         r#"k = 4, n = 3, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,

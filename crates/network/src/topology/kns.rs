@@ -245,7 +245,8 @@ fn line(params: &Params) -> Result<Tree, Invalid> {
         return Err(Invalid::new(
             "s",
             format!(
-                "{k} nodes cannot be joined by a fat tree of {s} stages: {k} is no power of that degree"
+                "{k} nodes cannot be joined by a fat tree of {s} stages: {k} is no power of that \
+                 degree"
             ),
             "give s = 1, or a k that is another number to the power of s, such as 16 for s = 2",
         ));
@@ -460,7 +461,8 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 /// Registry entry of the k-ary n-direct s-indirect network.
 pub const ENTRY: Entry<Build> = Entry {
     name: "kns",
-    summary: "k-ary n-direct s-indirect: nodes in n dimensions, each line of k joined by a switch (or a fat tree of s stages); nodes forward between dimensions.",
+    summary: "k-ary n-direct s-indirect: nodes in n dimensions, each line of k joined by a switch \
+              (or a fat tree of s stages); nodes forward between dimensions.",
     source: "Penaranda et al., J. Supercomput. 72(3), 2016; Yebenes et al., TACO 2019, section 2.1",
     examples: &[
         r#"k = 4, n = 2, terminal = { bandwidth = "100 Gbps", latency = "1 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,

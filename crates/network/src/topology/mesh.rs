@@ -30,7 +30,8 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 /// Registry entry of the mesh.
 pub const ENTRY: Entry<Build> = Entry {
     name: "mesh",
-    summary: "Routers in any number of dimensions, each linked with its neighbours: a torus with open ends.",
+    summary: "Routers in any number of dimensions, each linked with its neighbours: a torus with \
+              open ends.",
     source: "Dally and Towles, \"Principles and Practices of Interconnection Networks\", chapter 5",
     examples: &[
         r#"sizes = [4, 3], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,

@@ -419,7 +419,8 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 pub const ENTRY: Entry<Build> = Entry {
     name: "torus",
     summary: "Routers in any number of dimensions, every line of them a ring.",
-    source: "Dally and Seitz, 1986; Dally and Towles, \"Principles and Practices of Interconnection Networks\", chapter 5",
+    source: "Dally and Seitz, 1986; Dally and Towles, \"Principles and Practices of \
+             Interconnection Networks\", chapter 5",
     examples: &[
         r#"sizes = [4, 3], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
         r#"sizes = [2, 3, 3], links_between_routers = [1, 2, 1], layout = "folded", terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, y = { bandwidth = "50 Gbps", latency = "30 ns" }"#,

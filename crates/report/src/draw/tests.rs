@@ -257,7 +257,8 @@ fn a_page_has_colours_of_its_own_for_ink_and_a_file_has_not() {
 #[test]
 fn a_bitmap_has_letters_though_no_font_of_the_system_is_read() {
     let frame = "<svg width=\"200\" height=\"40\" xmlns=\"http://www.w3.org/2000/svg\">";
-    let words = "<text x=\"5\" y=\"30\" font-family=\"Liberation Sans, Arial\" font-size=\"20\">latency</text>";
+    let words = "<text x=\"5\" y=\"30\" font-family=\"Liberation Sans, Arial\" \
+                 font-size=\"20\">latency</text>";
     let (with, without) = (
         rendered(&format!("{frame}{words}</svg>")),
         rendered(&format!("{frame}</svg>")),

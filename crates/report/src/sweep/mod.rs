@@ -136,7 +136,8 @@ impl<'a> Sweep<'a> {
             }
             FigureKind::Time => format!("Means of {count} seeds; bands {reach}."),
             FigureKind::Box => format!(
-                "{count} seeds, each a dot: boxes from the first to the third quartile, a line at the median, whiskers {reach}."
+                "{count} seeds, each a dot: boxes from the first to the third quartile, a line at \
+                 the median, whiskers {reach}."
             ),
             FigureKind::Stacked | FigureKind::Map => format!("Means of {count} seeds."),
             FigureKind::Distribution | FigureKind::Ternary => format!("{count} seeds together."),

@@ -85,7 +85,8 @@ pub enum OutError {
     },
     /// It holds the result of another experiment.
     #[error(
-        "{} holds the result of another experiment ({difference}); write elsewhere with --out, or replace it with --force",
+        "{} holds the result of another experiment ({difference}); write elsewhere with --out, or \
+         replace it with --force",
         path.display()
     )]
     OtherExperiment {
@@ -95,7 +96,8 @@ pub enum OutError {
         difference: String,
     },
     /// It is the directory of a sweep.
-    #[error("{} holds a sweep, whose table a result does not belong to; write elsewhere with --out", path.display())]
+    #[error("{} holds a sweep, whose table a result does not belong to; write elsewhere with \
+             --out", path.display())]
     Sweep {
         /// The directory.
         path: PathBuf,
@@ -113,8 +115,8 @@ pub enum OutError {
     },
     /// Another run works there now.
     #[error(
-        "{} is in use by another run of weir ({}); wait until it has ended, or write elsewhere with --out (--force does not \
-         help here)",
+        "{} is in use by another run of weir ({}); wait until it has ended, or write elsewhere \
+         with --out (--force does not help here)",
         path.display(),
         holder.as_ref().map_or("which does not say who it is".to_string(), Holder::to_string)
     )]
@@ -125,7 +127,8 @@ pub enum OutError {
         holder: Option<Holder>,
     },
     /// While this run went on, another file was put in the place of its result.
-    #[error("{cause}; that appeared while this run went on, so its result is {} instead", kept.display())]
+    #[error("{cause}; that appeared while this run went on, so its result is {} \
+             instead", kept.display())]
     Overtaken {
         /// The problem with the file that is now in the result's place.
         cause: Box<OutError>,
@@ -262,8 +265,9 @@ impl OutDir {
                     format!(" There was a run already ({holder}), which may still go on.")
                 });
                 self.unlocked = Some(format!(
-                    "the file system of {} has no locks: nothing stops runs on several computers from writing there at once, \
-                     and of several results of this experiment the last one stays.{other}",
+                    "the file system of {} has no locks: nothing stops runs on several computers \
+                     from writing there at once, and of several results of this experiment the \
+                     last one stays.{other}",
                     self.dir.display()
                 ));
             }

@@ -18,8 +18,8 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     if !network.routers.iter().all(|one| one.credit_to_cross()) {
         return refuse(
             "router.output_queue",
-            "packets cross to an output queue before they have a place in the next buffer, and routing.rings = \"bubble\" asks where they \
-             come from when they take it"
+            "packets cross to an output queue before they have a place in the next buffer, and \
+             routing.rings = \"bubble\" asks where they come from when they take it"
                 .into(),
             "write \"none\", or router.credit_at = \"crossing\"".into(),
         );
@@ -27,7 +27,8 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     if (network.routers.iter()).any(|one| one.buffer_per == BufferPer::Port) {
         return refuse(
             "router.buffer_per",
-            "queues that share the buffer of a port would take each other's free place, which routing.rings = \"bubble\" keeps in each"
+            "queues that share the buffer of a port would take each other's free place, which \
+             routing.rings = \"bubble\" keeps in each"
                 .into(),
             "write \"vc\" or \"divided\"".into(),
         );
@@ -48,10 +49,12 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
                 return refuse(
                     "router.input_buffer",
                     format!(
-                        "a queue of {flits} flits has no two places for packets of {most}, so nothing could enter a ring"
+                        "a queue of {flits} flits has no two places for packets of {most}, so \
+                         nothing could enter a ring"
                     ),
                     format!(
-                        "let each queue have {} flits or more, or write routing.rings = \"dateline\"",
+                        "let each queue have {} flits or more, or write routing.rings = \
+                         \"dateline\"",
                         2 * most
                     ),
                 );

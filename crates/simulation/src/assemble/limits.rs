@@ -114,10 +114,14 @@ fn check_output_queues(
             Err(experiment.file.refuse(Invalid::new(
                 key_of(experiment, network, kind, "output_queue"),
                 format!(
-                    "{channels} output queues of {flits} flits at a port hold {} flits; at most {MOST_QUEUED} can be counted",
+                    "{channels} output queues of {flits} flits at a port hold {} flits; at most \
+                     {MOST_QUEUED} can be counted",
                     u64::from(flits) * channels
                 ),
-                format!("write at most \"{} flits\"", u64::from(MOST_QUEUED) / channels),
+                format!(
+                    "write at most \"{} flits\"",
+                    u64::from(MOST_QUEUED) / channels
+                ),
             )))
         }
         _ => Ok(()),
@@ -157,13 +161,15 @@ fn refuse_buffers(
     let remedy = match network.routers[kind.index()].buffer {
         Buffer::Size(_) => "write a smaller input_buffer, or a larger router.flit",
         Buffer::Auto => {
-            "write a size for input_buffer, shorter latencies of links or router.credit_delay, or a larger router.flit"
+            "write a size for input_buffer, shorter latencies of links or router.credit_delay, or \
+             a larger router.flit"
         }
     };
     experiment.file.refuse(Invalid::new(
         key_of(experiment, network, kind, "input_buffer"),
         format!(
-            "the input buffers of a router hold {buffered} flits in all; at most {MOST_BUFFERED} can be counted"
+            "the input buffers of a router hold {buffered} flits in all; at most {MOST_BUFFERED} \
+             can be counted"
         ),
         remedy,
     ))
@@ -179,7 +185,10 @@ fn check_injection(experiment: &Experiment, network: &Network) -> Result<(), Con
     }
     Err(experiment.file.refuse(Invalid::new(
         "nic.injection_vcs",
-        format!("{vcs} virtual channels for each of {networks} orders of dimensions on a link from a NIC"),
+        format!(
+            "{vcs} virtual channels for each of {networks} orders of dimensions on a link from \
+                 a NIC"
+        ),
         format!("write at most {most}"),
     )))
 }
@@ -205,11 +214,11 @@ fn check_queues(
         return refuse(
             "queueing",
             format!(
-                "{vcs} virtual channels of {each} queues in {classes} traffic classes are {channels} queues at a port \
-                 ({links} links); at most {MOST_QUEUES} are possible"
+                "{vcs} virtual channels of {each} queues in {classes} traffic classes are \
+                 {channels} queues at a port ({links} links); at most {MOST_QUEUES} are possible"
             ),
-            "choose a queueing scheme with fewer queues, a routing or a congestion.scheme with fewer virtual channels or \
-             classes, or fewer nic.injection_vcs"
+            "choose a queueing scheme with fewer queues, a routing or a congestion.scheme with \
+             fewer virtual channels or classes, or fewer nic.injection_vcs"
                 .into(),
         );
     }
@@ -217,10 +226,12 @@ fn check_queues(
         return refuse(
             &key_of(experiment, network, kind, "buffer_per"),
             format!(
-                "the {each} queues that queueing.scheme makes of a virtual channel would share one buffer per port, and \
-                 block each other there"
+                "the {each} queues that queueing.scheme makes of a virtual channel would share one \
+                 buffer per port, and block each other there"
             ),
-            "write buffer_per = \"vc\" or \"divided\", or queueing.scheme = \"voq_sw\" or \"single\"".into(),
+            "write buffer_per = \"vc\" or \"divided\", or queueing.scheme = \"voq_sw\" or \
+             \"single\""
+                .into(),
         );
     }
     let longest = u64::from(network.parameters.max_packet);
@@ -233,8 +244,8 @@ fn check_queues(
         return refuse(
             &key_of(experiment, network, kind, "input_buffer"),
             format!(
-                "{} flits in {of}{each} queues (queueing.scheme) are {flits} flits for each, but the longest packet \
-                 (nic.max_packet) has {longest}",
+                "{} flits in {of}{each} queues (queueing.scheme) are {flits} flits for each, but \
+                 the longest packet (nic.max_packet) has {longest}",
                 network.parameters.buffer_flits([router, router], link)
             ),
             format!(

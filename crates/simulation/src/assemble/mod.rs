@@ -26,7 +26,7 @@ use crate::collect::attribution;
 use crate::notes;
 use parameters::{check_stages, parameters, router_parameters, routers};
 use traffic::{check_foreground, check_lengths, traffic};
-use windows::{Windows, patience};
+use windows::{Windows, quiet_limit};
 
 impl Plan {
     /// Assembles a run. Everything that can be wrong with an experiment is found here, before
@@ -62,19 +62,23 @@ impl Plan {
         let Windows {
             lookahead,
             window,
-            haste,
+            interleaving,
         } = windows;
-        let patience = patience(&network, window);
+        let quiet_limit = quiet_limit(&network, window);
         if scheme.capabilities().retransmits || network.flows.managed {
             check_lengths(experiment, &traffic, &network)?;
         }
-        let schedule = Schedule { window, end, haste };
+        let schedule = Schedule {
+            window,
+            end,
+            interleaving,
+        };
         let blueprint = Blueprint {
             network,
             traffic: Arc::new(traffic),
             recording,
             schedule,
-            hurry: haste.is_some(),
+            interleaved: interleaving.is_some(),
             rated: rated.into(),
             received: received.into(),
             seed: experiment.run.seed,
@@ -89,7 +93,7 @@ impl Plan {
             schedule,
             completes,
             lookahead,
-            patience,
+            quiet_limit,
             warnings: Vec::new(),
             cost: experiment.cost.clone(),
             traces: notes::traces(experiment),
@@ -119,7 +123,8 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         Some(_) if routing.keeps_bubbles() => {
             return Err(experiment.queueing.refuse(Invalid::new(
                 "scheme",
-                "packets would change their virtual channel within a ring, and a bubble is kept in each",
+                "packets would change their virtual channel within a ring, and a bubble is kept in \
+                 each",
                 "choose another scheme, or routing.rings = \"dateline\"",
             )));
         }

@@ -53,7 +53,8 @@ pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result
     }
     Err(experiment.file.refuse(Invalid::new(
         "router.route_computation",
-        "packets that wait by output have their ways already: the queueing scheme has virtual output queues",
+        "packets that wait by output have their ways already: the queueing scheme has virtual \
+         output queues",
         "leave it out, or choose a [queueing] scheme without them, such as \"single\"",
     )))
 }

@@ -211,8 +211,10 @@ pub(super) fn check_lengths(
         None => Ok(()),
         Some(Traffic { number, .. }) => Err(experiment.workloads[usize::from(*number)].section.refuse(Invalid::new(
             "message",
-            "a message of more than 4,294,967,295 packets, with a scheme or a routing that has to count them",
-            "write a smaller message or a larger nic.max_packet, or choose another congestion.scheme or routing",
+            "a message of more than 4,294,967,295 packets, with a scheme or a routing that has to \
+             count them",
+            "write a smaller message or a larger nic.max_packet, or choose another \
+             congestion.scheme or routing",
         ))),
     }
 }

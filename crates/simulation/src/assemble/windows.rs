@@ -1,7 +1,7 @@
 //! Length of the windows that domains run before they exchange mail.
 
 use weir_congestion::{Capabilities, Scheme};
-use weir_engine::Haste;
+use weir_engine::Interleaving;
 use weir_fabric::{Drive, Network, Traffic};
 use weir_model::{NEVER, Time};
 
@@ -15,7 +15,7 @@ pub struct Windows {
     /// Length of a window, ps.
     pub window: Time,
     /// Set if the scheme's signals are faster than that.
-    pub haste: Option<Haste>,
+    pub interleaving: Option<Interleaving>,
 }
 
 impl Windows {
@@ -41,7 +41,7 @@ impl Windows {
         Windows {
             lookahead,
             window,
-            haste: haste(network, scheme, least),
+            interleaving: interleaving(network, scheme, least),
         }
     }
 }
@@ -49,10 +49,10 @@ impl Windows {
 /// Set if the scheme's notices can take effect before the end of the window in which they are sent.
 /// Notices that take the time of an empty network cannot: their path to another domain crosses a
 /// link between domains.
-fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Haste> {
+fn interleaving(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Interleaving> {
     let signals = scheme.capabilities().signals;
     let delay = signals.then(|| scheme.signal_delay())??;
-    (lookahead != NEVER && delay < lookahead).then(|| Haste {
+    (lookahead != NEVER && delay < lookahead).then(|| Interleaving {
         delay,
         reaction: network.latency_range().0.max(1),
     })
@@ -80,7 +80,7 @@ fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -
 
 /// A time longer than any packet or credit is under way anywhere: some round trips of the longest
 /// link.
-pub fn patience(network: &Network, window: Time) -> Time {
+pub fn quiet_limit(network: &Network, window: Time) -> Time {
     let (_, longest) = network.latency_range();
     // Only compared with a time.
     let links = longest.saturating_mul(8);

@@ -200,7 +200,8 @@ pub(super) fn motif(
             return Err(section.refuse(Invalid::new(
                 "motif",
                 "expected a name or a table",
-                "write motif = \"lammps\" or motif = { kind = \"lammps\", … } (see `weir list motifs`)",
+                "write motif = \"lammps\" or motif = { kind = \"lammps\", … } (see `weir list \
+                 motifs`)",
             )));
         }
     };

@@ -149,7 +149,8 @@ fn buffers(section: &str, router: &RouterConfig, longest: u64) -> Result<(), Inv
             return Err(Invalid::new(
                 format!("{section}.{key}"),
                 format!(
-                    "{size} holds {flits} flits, but the longest packet (nic.max_packet) has {longest}"
+                    "{size} holds {flits} flits, but the longest packet (nic.max_packet) has \
+                     {longest}"
                 ),
                 format!(
                     "write at least \"{longest} flits\", or {word}, or a smaller nic.max_packet"
@@ -180,7 +181,8 @@ fn stages(section: &str, router: &RouterConfig) -> Result<(), Invalid> {
         return Err(Invalid::new(
             format!("{section}.{key}"),
             format!(
-                "route computation ({route}) and allocation ({allocation}) are parts of the router's latency, which is {}",
+                "route computation ({route}) and allocation ({allocation}) are parts of the \
+                 router's latency, which is {}",
                 router.latency
             ),
             format!("write less, or a longer {section}.latency"),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::file_set::{Folder, read};
 use super::load::sections_to_experiment;
-use super::shelf::{Folder, read};
 use super::{Experiment, sets};
 use crate::config::Catalog;
 use weir_input::error::Source;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
 use super::experiment::{CostConfig, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::file_set::{FileSet, Folder, file_name, from_file, without_file};
 use super::mapping;
 use super::presets;
 use super::sets::copy_name;
-use super::shelf::{Folder, Shelf, file_name, from_file, without_file};
 use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{check, resolve};
@@ -100,7 +100,8 @@ fn known_sections(root: &Node) -> Result<(), ConfigError> {
                 match member.key.as_str() {
                     "tune" => "`weir tune FILE --out DIR` searches its parameters",
                     _ => {
-                        "`weir sweep plan FILE` shows its points, `weir sweep run FILE --out DIR` runs them"
+                        "`weir sweep plan FILE` shows its points, `weir sweep run FILE --out DIR` \
+                         runs them"
                     }
                 },
             ));
@@ -157,7 +158,8 @@ fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>),
         return Err(ConfigError::at(
             &old.origin,
             section.about("voq", "this is chosen by [queueing] now"),
-            "write [queueing] with scheme = \"voq_sw\" for voq = true (the default), or scheme = \"single\" for voq = false",
+            "write [queueing] with scheme = \"voq_sw\" for voq = true (the default), or scheme = \
+             \"single\" for voq = false",
         ));
     }
     let mut tables = Vec::new();
@@ -223,14 +225,14 @@ fn topology(
     let mut section = required(file, "topology", &catalog.topologies)?;
     let inline = section.node.clone();
     if let Some(name) = file_name(&section)? {
-        let shelf = Shelf {
+        let file_set = FileSet {
             key: "file",
             ready: catalog.ready,
             folder: "topologies",
             what: "ready network",
             list: "topologies",
         };
-        let base = from_file(&section, &name, folder, &shelf)?;
+        let base = from_file(&section, &name, folder, &file_set)?;
         if let (Some(own), Some(theirs)) = (inline.get("kind"), base.get("kind"))
             && !same_text(&own.value, &theirs.value)
         {
@@ -303,14 +305,14 @@ fn workload(
     let path = format!("workload.{index}");
     let mut section = Section::new(with_kind(node.clone()), &path);
     if let Some(name) = file_name(&section)? {
-        let shelf = Shelf {
+        let file_set = FileSet {
             key: "file",
             ready: catalog.ready_workloads,
             folder: "workloads",
             what: "ready application",
             list: "motifs",
         };
-        let base = from_file(&section, &name, folder, &shelf)?;
+        let base = from_file(&section, &name, folder, &file_set)?;
         // Errors of the whole section point to the place where the user wrote it.
         let origin = section.node.origin.clone();
         let node = with_kind(base).overlaid(without_file(section.node));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::shelf::{Folder, file_name};
+use super::file_set::{Folder, file_name};
 use weir_input::error::{Origin, Source};
 use weir_input::tree::{Node, Value};
 use weir_input::{ConfigError, Section};
@@ -68,7 +68,8 @@ fn numbers(source: Source) -> Result<Node, ConfigError> {
                 return Err(ConfigError::at(
                     &origin,
                     format!("{word:?} is not the number of an endpoint"),
-                    "write whole numbers in the order of the tasks, separated by white space; # begins a comment",
+                    "write whole numbers in the order of the tasks, separated by white space; # \
+                     begins a comment",
                 ));
             };
             items.push(Node {

@@ -12,6 +12,7 @@ mod check;
 mod defaults;
 mod document;
 mod experiment;
+mod file_set;
 mod load;
 mod mapping;
 mod presets;
@@ -19,7 +20,6 @@ mod ready;
 mod resolve;
 mod schema;
 mod sets;
-mod shelf;
 #[cfg(test)]
 mod tests;
 mod variant_preset;

@@ -1,7 +1,7 @@
 //! Presets: values that are laid under an experiment's own, such as the routers and the routing of
 //! another simulator.
 
-use super::shelf::{Folder, Shelf, from_file};
+use super::file_set::{FileSet, Folder, from_file};
 use crate::config::Catalog;
 use weir_input::registry::Family;
 use weir_input::tree::{Member, Node, Value};
@@ -26,14 +26,14 @@ pub(super) fn laid_under(
     let file = Section::new(root, "");
     let mut base = Node::default(Value::Table(Vec::new()));
     for (key, name) in names(&file)? {
-        let shelf = Shelf {
+        let file_set = FileSet {
             key: &key,
             ready: catalog.presets,
             folder: "presets",
             what: "preset",
             list: "presets",
         };
-        let preset = from_file(&file, &name, folder, &shelf)?;
+        let preset = from_file(&file, &name, folder, &file_set)?;
         check(&preset, catalog)?;
         base = base.overlaid(preset);
     }

@@ -3,8 +3,8 @@
 mod critical_path;
 mod hang;
 mod saved;
+mod stall_detector;
 mod trial;
-mod watchman;
 
 pub use critical_path::Log;
 pub use saved::Saved;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::collect::{Facts, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
-use watchman::{Watch, Watchman, search};
+use stall_detector::{StallDetector, Watch, search};
 use weir_engine::{End, Progress, Start, StopReason, Transport};
 use weir_fabric::{Fabric, Part, Parts, Step, TaskStep, Watcher};
 use weir_model::{LATEST, NEVER, Time};
@@ -63,7 +63,7 @@ pub trait Observer {
 
 /// Looks after a run on this rank.
 struct Lookout<'a> {
-    watchman: Watchman,
+    detector: StallDetector,
     observer: &'a mut dyn Observer,
     ranks: u32,
     /// Error with which this ended the run.
@@ -77,13 +77,13 @@ impl Lookout<'_> {
         transport: &mut dyn Transport,
         progress: Progress,
     ) -> Result<(), RunError> {
-        self.watchman.look(parts, transport, progress)?;
+        self.detector.look(parts, transport, progress)?;
         if self.observer.wants_state(progress) {
             let start = Start {
                 until: progress.until,
                 windows: progress.windows,
             };
-            let saved = Saved::of(start, self.watchman.watch(), &parts.parts())?;
+            let saved = Saved::of(start, self.detector.watch(), &parts.parts())?;
             self.observer.take_state(saved);
         }
         Ok(())
@@ -154,7 +154,7 @@ fn run_from(
         (start, watch) = (saved.start, saved.watch);
     }
     let mut lookout = Lookout {
-        watchman: Watchman::new(watch, plan.patience, plan.blueprint.traffic.clone()),
+        detector: StallDetector::new(watch, plan.quiet_limit, plan.blueprint.traffic.clone()),
         observer,
         ranks: transport.size(),
         error: None,
@@ -180,8 +180,8 @@ fn run_from(
     };
     if stopped.is_none() {
         search(&parts, transport, simulated)?;
-        let watchman = &lookout.watchman;
-        watchman.search_hang(&parts, transport, simulated)?;
+        let detector = &lookout.detector;
+        detector.search_hang(&parts, transport, simulated)?;
     }
     let collected = collect(&mut parts, plan, simulated, end, transport)?;
     Ok(collected.map(|all| Outcome {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::watchman::Watch;
+use super::stall_detector::Watch;
 use crate::error::RunError;
 use weir_engine::Start;
 use weir_fabric::{Fabric, Part, Parts};

@@ -120,8 +120,9 @@ fn of_metric(name: &str, rest: &str, parts: &[&str], what: What) -> Result<Slowd
         }),
         _ => Err(NotAMetric {
             message: format!("{name:?}: {rest:?} does not say how fast one job is"),
-            remedy: "name a job (`slowdown.md`), or a time, latency or throughput of one: `slowdown.jobs.md.communication`, \
-                     `slowdown.latency.job.md.message.p99`, `slowdown.jobs.md.accepted_load`, `slowdown.iterations.md.0.time`"
+            remedy: "name a job (`slowdown.md`), or a time, latency or throughput of one: \
+                     `slowdown.jobs.md.communication`, `slowdown.latency.job.md.message.p99`, \
+                     `slowdown.jobs.md.accepted_load`, `slowdown.iterations.md.0.time`"
                 .into(),
         }),
     }

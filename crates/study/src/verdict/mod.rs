@@ -1,6 +1,6 @@
 //! Verdicts on the claims of a study, given its table.
 
-mod court;
+mod evaluation;
 
 use std::{fmt, io};
 

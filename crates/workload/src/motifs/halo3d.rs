@@ -17,7 +17,8 @@ struct Params(Cells<10>);
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "halo3d",
-    summary: "Halo exchange over the 6 faces of a three-dimensional grid, one dimension after the other.",
+    summary: "Halo exchange over the 6 faces of a three-dimensional grid, one dimension after the \
+              other.",
     source: "SST Ember (Halo3D)",
     examples: &[r#"cells = [20, 20, 20], compute = "2 us""#],
     parameters: Keys::of::<Params>(),

@@ -45,9 +45,11 @@ impl Default for Params {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "ptrans",
-    summary: "A matrix on a grid of tasks is transposed: each task exchanges its part with its mirror image.",
-    source: "HPCC's PTRANS, after Choi, Dongarra, Walker, \"Parallel matrix transpose algorithms on distributed memory concurrent computers\", \
-             Parallel Computing 21, 1995; Yebenes et al., TACO 2019, section 5.1 (traces of 576 tasks; their sizes are not public)",
+    summary: "A matrix on a grid of tasks is transposed: each task exchanges its part with its \
+              mirror image.",
+    source: "HPCC's PTRANS, after Choi, Dongarra, Walker, \"Parallel matrix transpose algorithms \
+             on distributed memory concurrent computers\", Parallel Computing 21, 1995; Yebenes et \
+             al., TACO 2019, section 5.1 (traces of 576 tasks; their sizes are not public)",
     examples: &["order = 720"],
     parameters: Keys::of::<Params>(),
     build,

@@ -85,7 +85,11 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     if blocks > MOST_BLOCKS {
         return Err(section.refuse(Invalid::new(
             "block",
-            format!("{z} layers in blocks of {} are {blocks} blocks; at most {MOST_BLOCKS} are possible", params.block),
+            format!(
+                "{z} layers in blocks of {} are {blocks} blocks; at most {MOST_BLOCKS} are \
+                     possible",
+                params.block
+            ),
             "write larger blocks or fewer cells along z",
         )));
     }
@@ -96,7 +100,10 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     if compute > LATEST {
         return Err(section.refuse(Invalid::new(
             "block",
-            format!("the computation of a block would take {layer} ps for each of {block} layers and fields"),
+            format!(
+                "the computation of a block would take {layer} ps for each of {block} layers \
+                     and fields"
+            ),
             "write less work, smaller blocks or fewer fields",
         )));
     }

@@ -56,8 +56,8 @@ pub enum Placement {
     RandomRouters,
 }
 
-const WHO: &str = "\"all\", \"rest\", a range such as \"16..32\", a list such as [3, 1, 4], { file = \"hosts.txt\" }, or { count = 60, \
-                   placement = \"random\" }";
+const WHO: &str = "\"all\", \"rest\", a range such as \"16..32\", a list such as [3, 1, 4], \
+                   { file = \"hosts.txt\" }, or { count = 60, placement = \"random\" }";
 
 struct EndpointsVisitor;
 
@@ -80,8 +80,8 @@ impl<'de> de::Visitor<'de> for EndpointsVisitor {
         match range {
             Some((start, end)) if start < end => Ok(Endpoints::Range(start, end)),
             Some((start, end)) => Err(E::custom(format!(
-                "the range {text:?} is empty: {start} is not below {end}; write the first endpoint, two dots, and \
-                 the one after the last"
+                "the range {text:?} is empty: {start} is not below {end}; write the first \
+                 endpoint, two dots, and the one after the last"
             ))),
             None => Err(E::custom(format!(
                 "{text:?} names no endpoints; write {WHO}"

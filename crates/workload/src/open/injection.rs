@@ -127,7 +127,8 @@ impl Injector {
         if per_flit > MOST_PER_FLIT {
             let message = format!("{load} is {per_flit} messages in the time of a flit");
             let remedy = format!(
-                "write a lower load or longer messages: at most {MOST_PER_FLIT} messages in that time"
+                "write a lower load or longer messages: at most {MOST_PER_FLIT} messages in that \
+                 time"
             );
             return Err(Invalid::new("load", message, remedy));
         }

@@ -52,7 +52,7 @@ pub fn assign(
 ) -> Result<Vec<Arc<[EndpointId]>>, ConfigError> {
     let everything = (0..topology.endpoints()).collect();
     let first = vec![NOBODY; topology.endpoints() as usize].into();
-    let mut roll = Roll {
+    let mut assignment = Assignment {
         workloads,
         topology,
         seed,
@@ -64,16 +64,17 @@ pub fn assign(
     for turn in [Turn::Named, Turn::Counted, Turn::Rest] {
         for (index, workload) in workloads.iter().enumerate() {
             if Turn::of(workload.endpoints) == turn {
-                let members = roll.choose(index)?;
+                let members = assignment.choose(index)?;
                 tasks += members.len();
                 if tasks > MOST_TASKS {
                     let message = format!("with this one the workloads have {tasks} tasks");
                     let remedy = format!(
-                        "at most {MOST_TASKS} can be simulated: write fewer workloads, or fewer endpoints for each"
+                        "at most {MOST_TASKS} can be simulated: write fewer workloads, or fewer \
+                         endpoints for each"
                     );
-                    return Err(roll.refuse(index, "endpoints", message, &remedy));
+                    return Err(assignment.refuse(index, "endpoints", message, &remedy));
                 }
-                roll.enter(index, &members)?;
+                assignment.enter(index, &members)?;
                 assigned[index] = Some(members);
             }
         }
@@ -100,7 +101,7 @@ impl Turn {
 }
 
 /// Assignment of endpoints so far.
-struct Roll<'a> {
+struct Assignment<'a> {
     workloads: &'a [Party<'a>],
     topology: &'a Arc<dyn Topology>,
     seed: u64,
@@ -111,7 +112,7 @@ struct Roll<'a> {
     first: Box<[u32]>,
 }
 
-impl Roll<'_> {
+impl Assignment<'_> {
     /// The members of workload `index`.
     fn choose(&self, index: usize) -> Result<Arc<[EndpointId]>, ConfigError> {
         let workload = &self.workloads[index];
@@ -256,14 +257,16 @@ impl Roll<'_> {
             false => ("endpoints.count", "endpoints are asked for"),
         };
         let message = format!("{count} {what}, and {free} of {all} are free");
-        let remedy = "ask for at least 1 and at most the number of free ones, or let another workload have fewer";
+        let remedy = "ask for at least 1 and at most the number of free ones, or let another \
+                      workload have fewer";
         let error = self.refuse(index, key, message.clone(), remedy);
         let own = self.refuse(index, "", String::new(), "");
         if error.file() == own.file() {
             return error;
         }
         let remedy = format!(
-            "{remedy}; this file is taken over by `file`: write `{key} = …` beside it to change that"
+            "{remedy}; this file is taken over by `file`: write `{key} = …` beside it to change \
+             that"
         );
         self.refuse(index, key, message, &remedy)
     }

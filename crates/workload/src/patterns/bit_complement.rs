@@ -19,7 +19,8 @@ struct Params {}
 pub const ENTRY: Entry<Build> = Entry {
     name: "bit_complement",
     summary: "Task i of 2^b sends to the task whose bits are the inverse of those of i.",
-    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table 3.1",
+    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table \
+             3.1",
     examples: &[""],
     parameters: Keys::of::<Params>(),
     build,

@@ -77,11 +77,11 @@ impl GroupMembers {
             let there = self.of(to).len();
             if there < needed as usize {
                 let message = format!(
-                    "group {from} has to send to group {to}, which has {there} endpoints of this workload \
-                     and needs {needed}"
+                    "group {from} has to send to group {to}, which has {there} endpoints of this \
+                     workload and needs {needed}"
                 );
-                let remedy = "let all endpoints of every group take part (endpoints = \"all\"), or choose \
-                              endpoints in all groups concerned";
+                let remedy = "let all endpoints of every group take part (endpoints = \"all\"), or \
+                              choose endpoints in all groups concerned";
                 return Err(section.refuse(Invalid::new(key, message, remedy)));
             }
         }

@@ -89,7 +89,8 @@ impl Default for Params {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "hot_background",
-    summary: "Uniform traffic of all members; for a while some of them divert a part of it to one hot endpoint.",
+    summary: "Uniform traffic of all members; for a while some of them divert a part of it to one \
+              hot endpoint.",
     source: "Pfister et al., HPIDC 2005, section V.B; Yebenes et al., sections 5.1 and 5.3",
     examples: &[r#"share = 0.25, hot_fraction = 1.0"#, "severity = 2.0"],
     parameters: Keys::of::<Params>(),

@@ -43,7 +43,8 @@ const DESTINATIONS: u32 = 4;
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "hotspot",
-    summary: "A number of sources send to a few destinations, drawn at random or named; the other members are idle.",
+    summary: "A number of sources send to a few destinations, drawn at random or named; the other \
+              members are idle.",
     source: "Jiang et al., SC15, section 5.1 (60:4 hot-spot)",
     examples: &[r#"sources = 20, destinations = 2"#],
     parameters: Keys::of::<Params>(),

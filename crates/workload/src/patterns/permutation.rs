@@ -35,8 +35,10 @@ impl Default for Params {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "permutation",
-    summary: "Every member sends to one partner: a random permutation without fixed points, or a given one.",
-    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), section 3.2",
+    summary: "Every member sends to one partner: a random permutation without fixed points, or a \
+              given one.",
+    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), section \
+             3.2",
     examples: &[""],
     parameters: Keys::of::<Params>(),
     build,

@@ -20,7 +20,8 @@ struct Params {}
 pub const ENTRY: Entry<Build> = Entry {
     name: "tornado",
     summary: "Task i of N sends almost half-way round the ring: to (i + ceil(N / 2) - 1) mod N.",
-    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table 3.1",
+    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table \
+             3.1",
     examples: &[""],
     parameters: Keys::of::<Params>(),
     build,

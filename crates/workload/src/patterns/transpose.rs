@@ -20,8 +20,10 @@ struct Params {}
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "transpose",
-    summary: "Task i of 2^b (b even) sends to the task with the two halves of the bits of i exchanged.",
-    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table 3.1",
+    summary: "Task i of 2^b (b even) sends to the task with the two halves of the bits of i \
+              exchanged.",
+    source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table \
+             3.1",
     examples: &[""],
     parameters: Keys::of::<Params>(),
     build,

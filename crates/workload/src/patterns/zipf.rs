@@ -36,8 +36,10 @@ impl Default for Params {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "zipf",
-    summary: "Every member sends to favourites, in its own order, with probabilities by Zipf's law.",
-    source: "Yebenes et al., TACO 2019, section 5.1, equation 4 and table 2; Breslau et al., INFOCOM 1999",
+    summary: "Every member sends to favourites, in its own order, with probabilities by Zipf's \
+              law.",
+    source: "Yebenes et al., TACO 2019, section 5.1, equation 4 and table 2; Breslau et al., \
+             INFOCOM 1999",
     examples: &["", "s = 2.5"],
     parameters: Keys::of::<Params>(),
     build,

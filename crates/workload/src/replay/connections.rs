@@ -28,7 +28,8 @@ fn picosecond() -> Duration {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "connections",
-    summary: "A connection matrix of htsim: messages with their times, or started by the ends of others.",
+    summary: "A connection matrix of htsim: messages with their times, or started by the ends of \
+              others.",
     source: "htsim (Raiciu et al.; Ultra Ethernet Consortium)",
     examples: &[r#"file = "perm.cm""#],
     parameters: Keys::of::<Params>(),
@@ -322,7 +323,8 @@ fn graphs(
         for &(owner, before) in &fired[&trigger] {
             if owner != task {
                 let message = format!(
-                    "the trigger {trigger} is fired by task {owner} and starts a message of task {task}, which cannot know"
+                    "the trigger {trigger} is fired by task {owner} and starts a message of task \
+                     {task}, which cannot know"
                 );
                 return refuse(
                     message,
@@ -351,8 +353,9 @@ mod tests {
     use super::super::testing::{read_bytes, refused, replay};
     use weir_model::NS;
 
-    const MATRIX: &str = "Nodes 4\nConnections 3\n0->1 id 1 start 500 size 100 recv_done_trigger 7\n\
-        1->2 trigger 7 size 200 prio 3\n3->2 start 0 size 300\ntrigger id 7 oneshot\n";
+    const MATRIX: &str = "Nodes 4\nConnections 3\n0->1 id 1 start 500 size 100 recv_done_trigger \
+                          7\n1->2 trigger 7 size 200 prio 3\n3->2 start 0 size 300\ntrigger id 7 \
+                          oneshot\n";
 
     #[test]
     fn connections_start_at_their_times_and_by_triggers() {

@@ -153,7 +153,8 @@ mod tests {
         assert!(run.messages.iter().all(|sent| sent.at == 0));
         assert_eq!(
             trace.coverage.to_string(),
-            "4 messages of 360 bytes in all, 1 messages of tasks to themselves of 9 bytes (ignored: they meet no network)"
+            "4 messages of 360 bytes in all, 1 messages of tasks to themselves of 9 bytes \
+             (ignored: they meet no network)"
         );
         let trace = read_bytes("matrix", "order = \"phases\"\n", MATRIX.as_bytes()).unwrap();
         let run = replay(&trace).finish();

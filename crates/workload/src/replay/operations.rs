@@ -187,7 +187,8 @@ impl Operations {
             };
             return Err((
                 format!(
-                    "collective operation {} of this group is a {call} here, and a {} of task {}{there}",
+                    "collective operation {} of this group is a {call} here, and a {} of task \
+                     {}{there}",
                     at + 1,
                     first.call,
                     first.task

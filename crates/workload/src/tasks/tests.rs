@@ -237,8 +237,8 @@ fn a_hung_application_says_who_waits_for_whom() {
         [
             "task 0 waits for a message from task 1 with tag 3",
             "task 1 waits for task 2 to receive its long message",
-            "task 2 waits for a message from any task with tag 8, a message from any task with tag 8, a message from \
-             any task with tag 8 and 3 more",
+            "task 2 waits for a message from any task with tag 8, a message from any task with tag \
+             8, a message from any task with tag 8 and 3 more",
         ]
     );
     assert_eq!(run.tasks[2].unclaimed(), (0, 1));

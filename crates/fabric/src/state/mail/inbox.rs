@@ -28,7 +28,7 @@ pub struct Inbox {
 const AHEAD: usize = 2;
 
 /// Letters that have been read: their memory is used again.
-pub type Paper = Vec<Vec<PacketMail>>;
+pub type SpareLetters = Vec<Vec<PacketMail>>;
 
 impl Inbox {
     /// Nothing under way.
@@ -48,7 +48,11 @@ impl Inbox {
     /// Takes the packet that arrives next, and returns the result of `take` on it, which saves a
     /// copy.
     #[inline(always)]
-    pub fn pop<R>(&mut self, paper: &mut Paper, take: impl FnOnce(&PacketMail) -> R) -> Option<R> {
+    pub fn pop<R>(
+        &mut self,
+        spare: &mut SpareLetters,
+        take: impl FnOnce(&PacketMail) -> R,
+    ) -> Option<R> {
         let letter = self.letters.front()?;
         let taken = take(letter.get(self.read)?);
         self.read += 1;
@@ -59,14 +63,14 @@ impl Inbox {
             self.read = 0;
             if let Some(mut letter) = self.letters.pop_front() {
                 letter.clear();
-                paper.push(letter);
+                spare.push(letter);
             }
         }
         Some(taken)
     }
 
     /// Adds a packet.
-    pub fn push(&mut self, mail: PacketMail, paper: &mut Paper) {
+    pub fn push(&mut self, mail: PacketMail, spare: &mut SpareLetters) {
         // No letter grows: it would never be read to its end if packets keep coming.
         if let Some(letter) = self.letters.back_mut()
             && letter.len() < letter.capacity()
@@ -74,15 +78,15 @@ impl Inbox {
             letter.push(mail);
             return;
         }
-        let mut letter = paper.pop().unwrap_or_default();
+        let mut letter = spare.pop().unwrap_or_default();
         letter.reserve(SHORT);
         letter.push(mail);
         self.letters.push_back(letter);
     }
 
     /// Adds a whole letter, and leaves an empty one for it.
-    pub fn take(&mut self, mail: &mut Vec<PacketMail>, paper: &mut Paper) {
-        let empty = paper.pop().unwrap_or_default();
+    pub fn take(&mut self, mail: &mut Vec<PacketMail>, spare: &mut SpareLetters) {
+        let empty = spare.pop().unwrap_or_default();
         self.letters.push_back(std::mem::replace(mail, empty));
     }
 
@@ -129,20 +133,20 @@ mod tests {
         fn packets_arrive_in_the_order_in_which_they_were_sent(
             steps in prop::collection::vec((1u64..40, any::<bool>(), 0usize..60), 1..40),
         ) {
-            let (mut inbox, mut paper) = (Inbox::default(), Paper::new());
+            let (mut inbox, mut spare) = (Inbox::default(), SpareLetters::new());
             let (mut sent, mut arrived) = (0, 0);
             for (count, whole, pops) in steps {
                 let mut mail = letter(sent..sent + count);
                 sent += count;
                 if whole {
-                    inbox.take(&mut mail, &mut paper);
+                    inbox.take(&mut mail, &mut spare);
                     prop_assert!(mail.is_empty());
                 } else {
-                    mail.into_iter().for_each(|one| inbox.push(one, &mut paper));
+                    mail.into_iter().for_each(|one| inbox.push(one, &mut spare));
                 }
                 for _ in 0..pops {
                     let next = inbox.first().map(|mail| mail.packet.head);
-                    let got = inbox.pop(&mut paper, |mail| mail.packet.head);
+                    let got = inbox.pop(&mut spare, |mail| mail.packet.head);
                     prop_assert_eq!(got, next);
                     prop_assert_eq!(got, (arrived < sent).then_some(arrived));
                     arrived += u64::from(got.is_some());
@@ -154,21 +158,21 @@ mod tests {
 
     #[test]
     fn a_wire_that_is_never_empty_takes_no_more_memory_with_time() {
-        let (mut inbox, mut paper) = (Inbox::default(), Paper::new());
+        let (mut inbox, mut spare) = (Inbox::default(), SpareLetters::new());
         let mut most = [0; 2];
         let rounds = if cfg!(miri) { 60 } else { 2_000 };
         for round in 0..rounds {
             let mut mail = letter(round * 20..round * 20 + 20);
             if round % 3 == 0 {
-                inbox.take(&mut mail, &mut paper);
+                inbox.take(&mut mail, &mut spare);
             } else {
-                mail.into_iter().for_each(|one| inbox.push(one, &mut paper));
+                mail.into_iter().for_each(|one| inbox.push(one, &mut spare));
             }
             let keep = 7;
             while inbox.len() > keep {
-                inbox.pop(&mut paper, |_| ());
+                inbox.pop(&mut spare, |_| ());
             }
-            let spare: usize = paper.iter().map(Vec::capacity).sum();
+            let spare: usize = spare.iter().map(Vec::capacity).sum();
             let held = inbox.memory_bytes() / size_of::<PacketMail>() + spare;
             let half = usize::from(round >= rounds / 2);
             most[half] = most[half].max(held);

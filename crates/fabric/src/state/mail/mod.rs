@@ -26,10 +26,10 @@ pub(crate) struct Mail {
 
 impl Mail {
     /// Without neighbours.
-    pub fn new(hurry: bool) -> Mail {
+    pub fn new(interleaved: bool) -> Mail {
         Mail {
             later: Later::default(),
-            signals: Signals::new(hurry),
+            signals: Signals::new(interleaved),
             inboxes: Slots::default(),
         }
     }

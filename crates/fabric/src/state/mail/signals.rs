@@ -14,14 +14,14 @@ pub struct Signals {
     /// Neighbours for whom there is mail that may be due before the end of the window.
     pub urgent: Vec<u32>,
     /// True if signals can be due before the end of the window.
-    pub hurry: bool,
+    pub interleaved: bool,
 }
 
 impl Signals {
     /// None under way.
-    pub fn new(hurry: bool) -> Self {
+    pub fn new(interleaved: bool) -> Self {
         Signals {
-            hurry,
+            interleaved,
             ..Signals::default()
         }
     }

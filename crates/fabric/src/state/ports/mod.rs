@@ -2,20 +2,20 @@
 
 pub(crate) mod allocation;
 pub(crate) mod credit;
-pub(crate) mod crowd;
 pub(crate) mod memory;
 pub(crate) mod ring;
 mod rows;
+pub(crate) mod wide_port;
 
 pub use rows::*;
 
 use serde::{Deserialize, Serialize};
 
 use allocation::Allocation;
-use crowd::{Crowds, HeadQueues};
 use memory::Memory;
 use ring::Requests;
 use weir_slots::Slots;
+use wide_port::{HeadQueues, WidePorts};
 
 /// Routers and their ports, and the links of NICs.
 #[derive(Default, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct Ports {
     pub channels: Slots<Channel>,
     pub requests: Requests,
     pub rings: Rings,
-    pub crowds: Crowds,
+    pub wide_ports: WidePorts,
     pub fifos: HeadQueues,
     pub allocation: Allocation,
 }

@@ -88,7 +88,7 @@ pub struct Input {
     /// The router, as its place in the domain.
     pub router: u32,
     /// First of its queues (without virtual output queues), see
-    /// [`super::router::crowd::HeadQueues`].
+    /// [`super::wide_port::HeadQueues`].
     pub queue_base: u32,
     /// The output that continues its ring, if a place stays free in that ring; [`NO_OUTPUT`] if it
     /// is in none.
@@ -169,9 +169,9 @@ pub struct Output {
     /// The other end of its link.
     pub wire: Wire,
     /// The first of its queues among the domain's channels; of a port with many, its
-    /// [`super::router::crowd::Crowd`].
+    /// [`super::wide_port::WidePort`].
     pub channel_base: u32,
-    /// Bit per queue whose output queue is not empty; of a crowd, bit per class that has such
+    /// Bit per queue whose output queue is not empty; of a wide port, bit per class that has such
     /// queues.
     pub ready: u64,
     /// Queues of one traffic class in the buffer behind the link; none if the port is not used.

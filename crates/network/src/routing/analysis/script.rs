@@ -42,7 +42,8 @@ impl Memory {
             }
             if values.len() > MOST_VALUES {
                 return Err(format!(
-                    "word {word} of router {router} takes more than {MOST_VALUES} values: walk a smaller network"
+                    "word {word} of router {router} takes more than {MOST_VALUES} values: walk a \
+                     smaller network"
                 ));
             }
         }

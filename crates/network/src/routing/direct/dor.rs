@@ -28,8 +28,10 @@ pub(super) fn build(
 /// Registry entry of dimension-order routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dor",
-    summary: "Tori, meshes, HyperX: along each dimension to its end, in a fixed order; datelines or bubbles on rings.",
-    source: "Dally and Seitz, \"Deadlock-free message routing in multiprocessor interconnection networks\", 1987; the classes of BookSim2",
+    summary: "Tori, meshes, HyperX: along each dimension to its end, in a fixed order; datelines \
+              or bubbles on rings.",
+    source: "Dally and Seitz, \"Deadlock-free message routing in multiprocessor interconnection \
+             networks\", 1987; the classes of BookSim2",
     examples: &["", "vcs = 4"],
     parameters: Keys::of::<OneOrder>(),
     build,

@@ -182,8 +182,10 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of minimal adaptive routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "minimal_adaptive",
-    summary: "Tori and meshes: any dimension that brings a packet nearer, by the queues; dimension order as an escape.",
-    source: "Duato, \"A new theory of deadlock-free adaptive routing in wormhole networks\", IEEE Trans. Parallel Distrib. Syst. 4(12), 1993; and 7(8), 1996",
+    summary: "Tori and meshes: any dimension that brings a packet nearer, by the queues; dimension \
+              order as an escape.",
+    source: "Duato, \"A new theory of deadlock-free adaptive routing in wormhole networks\", IEEE \
+             Trans. Parallel Distrib. Syst. 4(12), 1993; and 7(8), 1996",
     examples: &["", "adaptive_vcs = 2"],
     parameters: Keys::of::<Params>(),
     build,

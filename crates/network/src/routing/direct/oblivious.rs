@@ -45,8 +45,10 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of oblivious routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "oblivious",
-    summary: "Several dimensions: the packets of a source take turns in the orders of dimensions, each with separate virtual channels.",
-    source: "Yebenes et al., TACO 2019, section 3.2 (OSHA); O1TURN of Seo et al., ISCA 2005, with turns instead of chance",
+    summary: "Several dimensions: the packets of a source take turns in the orders of dimensions, \
+              each with separate virtual channels.",
+    source: "Yebenes et al., TACO 2019, section 3.2 (OSHA); O1TURN of Seo et al., ISCA 2005, with \
+             turns instead of chance",
     examples: &[
         "",
         "vcs = 8",

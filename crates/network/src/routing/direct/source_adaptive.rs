@@ -61,7 +61,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of source-adaptive routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "source_adaptive",
-    summary: "Several dimensions: the order of dimensions whose first queue at the source is shorter, each with separate virtual channels.",
+    summary: "Several dimensions: the order of dimensions whose first queue at the source is \
+              shorter, each with separate virtual channels.",
     source: "Yebenes et al., TACO 2019, section 3.2 (SASHA)",
     examples: &["", "vcs = 8", "choose_at = \"nic\""],
     parameters: Keys::of::<SeveralOrders>(),

@@ -57,7 +57,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of minimal routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "minimal",
-    summary: "Dragonfly: local, global, local, over a random one of the links between the two groups",
+    summary: "Dragonfly: local, global, local, over a random one of the links between the two \
+              groups",
     source: "Kim et al., ISCA 2008, section 4.1",
     examples: &[""],
     parameters: Keys::of::<Params>(),

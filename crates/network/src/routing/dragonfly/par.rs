@@ -210,9 +210,10 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of progressive adaptive routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "par",
-    summary: "Dragonfly: minimal or nonminimal by the queues at the source's router, and once more at the next",
-    source: "PAR-6/2 of García et al., ICPP 2013, as used in Jiang et al., SC15, section 4; PAR of Jiang, Kim and Dally, \
-             ISCA 2009; via = \"group\": CODES, model dragonfly-dally",
+    summary: "Dragonfly: minimal or nonminimal by the queues at the source's router, and once more \
+              at the next",
+    source: "PAR-6/2 of García et al., ICPP 2013, as used in Jiang et al., SC15, section 4; PAR of \
+             Jiang, Kim and Dally, ISCA 2009; via = \"group\": CODES, model dragonfly-dally",
     examples: &[
         "",
         "measure = \"occupancy\", bias = \"0 flits\"",

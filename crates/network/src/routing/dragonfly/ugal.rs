@@ -325,13 +325,14 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of UGAL-L.
 pub const ENTRY: Entry<Build> = Entry {
     name: "ugal",
-    summary: "Dragonfly: minimal or Valiant, whichever queue at the source's router is shorter for its path length",
-    source: "UGAL-L of Kim et al., ISCA 2008, section 4.1; the routing of SST in McGlohon et al., section IV.B; BookSim2, \
-             src/networks/dragonfly.cpp; SST, merlin/topology/dragonfly.cc",
+    summary: "Dragonfly: minimal or Valiant, whichever queue at the source's router is shorter for \
+              its path length",
+    source: "UGAL-L of Kim et al., ISCA 2008, section 4.1; the routing of SST in McGlohon et al., \
+             section IV.B; BookSim2, src/networks/dragonfly.cpp; SST, merlin/topology/dragonfly.cc",
     examples: &[
         "",
-        "measure = \"credits\", weight = 2, candidates = 1, threshold = \"30 flits\", via = \"endpoint\", draw = \"all\", \
-         inside = \"minimal\", vcs = \"separate\"",
+        "measure = \"credits\", weight = 2, candidates = 1, threshold = \"30 flits\", via = \
+         \"endpoint\", draw = \"all\", inside = \"minimal\", vcs = \"separate\"",
         "measure = \"output_queue\", weight = 2, candidates = 1, threshold = \"50 flits\"",
         "via = \"router\", vcs = \"separate\"",
     ],

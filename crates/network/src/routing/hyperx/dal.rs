@@ -146,7 +146,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of DAL.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dal",
-    summary: "HyperX: at each router any dimension, straight on or once out of the way, by the queues; dimension order as an escape.",
+    summary: "HyperX: at each router any dimension, straight on or once out of the way, by the \
+              queues; dimension order as an escape.",
     source: "DAL of Ahn et al., SC 2009, section 3.3; the escape after Duato, 1996",
     examples: &[""],
     parameters: Keys::of::<Params>(),

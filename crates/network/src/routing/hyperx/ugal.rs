@@ -114,8 +114,10 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of UGAL-L.
 pub const ENTRY: Entry<Build> = Entry {
     name: "ugal",
-    summary: "HyperX: minimal or Valiant, whichever queue at the source's router is shorter for its route's length.",
-    source: "Singh, \"Load-balanced routing in interconnection networks\", 2005; Ahn et al., SC 2009, section 3.3",
+    summary: "HyperX: minimal or Valiant, whichever queue at the source's router is shorter for \
+              its route's length.",
+    source: "Singh, \"Load-balanced routing in interconnection networks\", 2005; Ahn et al., SC \
+             2009, section 3.3",
     examples: &["", "threshold = \"1 packets\""],
     parameters: Keys::of::<Params>(),
     build,

@@ -55,7 +55,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of Valiant routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "valiant",
-    summary: "HyperX: in dimension order to a random router (neither the source's nor the destination's), in dimension order on from there.",
+    summary: "HyperX: in dimension order to a random router (neither the source's nor the \
+              destination's), in dimension order on from there.",
     source: "Valiant and Brebner, STOC 1981; Ahn et al., SC 2009, section 3.3",
     examples: &[""],
     parameters: Keys::of::<Params>(),

@@ -147,7 +147,10 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     if hops > most {
         return Err(section.refuse(Invalid::new(
             "horizontal_hops",
-            format!("routes with {hops} horizontal hops on a level visit more than {MOST_ROUTERS} routers"),
+            format!(
+                "routes with {hops} horizontal hops on a level visit more than {MOST_ROUTERS} \
+                     routers"
+            ),
             format!("write at most {most}"),
         )));
     }
@@ -158,7 +161,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of adaptive flow routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "adaptive_flow",
-    summary: "Fat trees: each flow gets a way by the flows on the links when it begins, horizontal links included.",
+    summary: "Fat trees: each flow gets a way by the flows on the links when it begins, horizontal \
+              links included.",
     source: "Birk and Zdornov, SYSTOR 2009, section 4",
     examples: &["", "cache = 2", "horizontal_hops = 1"],
     parameters: Keys::of::<Params>(),

@@ -68,7 +68,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of adaptive ascent.
 pub const ENTRY: Entry<Build> = Entry {
     name: "adaptive_up",
-    summary: "Fat trees: the up port with the least backlog at each router, up to a nearest common ancestor.",
+    summary: "Fat trees: the up port with the least backlog at each router, up to a nearest common \
+              ancestor.",
     source: "the adaptive ascent that Birk and Zdornov, section 4.2, compares static routing with",
     examples: &[""],
     parameters: Keys::of::<NoParams>(),

@@ -62,9 +62,13 @@ fn tree_of(
     topology.as_a::<Tree>().cloned().ok_or_else(|| {
         section.refuse(Invalid::new(
             "algorithm",
-            format!("{algorithm:?} routes in fat trees only, and this is a {}", topology.describe()),
-            "choose an algorithm that is made for this topology, or a topology of kind \"folded_clos\" or \
-             \"kary_ntree\"",
+            format!(
+                "{algorithm:?} routes in fat trees only, and this is a \
+                     {}",
+                topology.describe()
+            ),
+            "choose an algorithm that is made for this topology, or a topology of kind \
+             \"folded_clos\" or \"kary_ntree\"",
         ))
     })
 }

@@ -139,8 +139,8 @@ impl Topology for Dragonfly {
         let ports = u64::from(self.g) * u64::from(self.a * self.h);
         let used = u64::from(self.g) * self.slots.len() as u64;
         format!(
-            "dragonfly: {} groups of {} with {} each ({}, {}), {} between each pair of groups ({arrangement} \
-             arrangement), {} of {ports} global ports unused",
+            "dragonfly: {} groups of {} with {} each ({}, {}), {} between each pair of groups \
+             ({arrangement} arrangement), {} of {ports} global ports unused",
             self.g,
             count(self.a, "router"),
             count(self.p, "endpoint"),

@@ -43,7 +43,8 @@ impl Default for Params {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "gpcnet_bw_sync",
-    summary: "GPCNeT's test of bandwidth: long messages to both neighbours on random rings, and a barrier.",
+    summary: "GPCNeT's test of bandwidth: long messages to both neighbours on random rings, and a \
+              barrier.",
     source: SOURCE,
     examples: &[r#"rings = 2, iterations = 1, outstanding = 2, bytes = "16 KiB""#],
     parameters: Keys::of::<Params>(),

@@ -39,7 +39,8 @@ pub fn check(section: &Section, script: &Script, tasks: u32) -> Result<(), Confi
     let work = u64::from(rounds) * u64::from(tasks) * (1 + expressions().count() as u64);
     if work > MOST {
         let message = format!("{work} values of expressions are too many to check");
-        let remedy = "write fewer rounds (`repetitions` of the workload repeat them), or expressions without `step`";
+        let remedy = "write fewer rounds (`repetitions` of the workload repeat them), or \
+                      expressions without `step`";
         return Err(section.refuse(Invalid::new("rounds", message, remedy)));
     }
     for step in 0..i64::from(rounds) {
@@ -98,7 +99,10 @@ impl Check<'_> {
             ),
             None => self.refuse(
                 key,
-                format!("{text:?} has no value for task {task} in round {step}: it overflows, or divides by 0"),
+                format!(
+                    "{text:?} has no value for task {task} in round {step}: it overflows, or \
+                         divides by 0"
+                ),
                 "write it so that it has one for every task, or add a `when`",
             ),
         }

@@ -196,7 +196,8 @@ impl CollectiveName {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "script",
-    summary: "A program of one's own: phases of computation, messages and collectives, with expressions over task and step.",
+    summary: "A program of one's own: phases of computation, messages and collectives, with \
+              expressions over task and step.",
     source: "the experiment file",
     examples: &[
         r#"rounds = 2, phases = [{ compute = "1 us", send = [{ to = "(task + 1) % tasks", bytes = "20 kB" }], receive = [{ from = "(task - 1) % tasks" }] }]"#,

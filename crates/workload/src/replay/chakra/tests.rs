@@ -110,7 +110,8 @@ fn nodes_wait_for_what_they_name() {
     let trace = read_files("chakra", "", &files).unwrap();
     assert_eq!(
         trace.coverage.to_string(),
-        "1 computations, 1 sends of 100 bytes, 3 dependencies, 1 receives of 100 bytes, 1 collective operations, 2 parts in them"
+        "1 computations, 1 sends of 100 bytes, 3 dependencies, 1 receives of 100 bytes, 1 \
+         collective operations, 2 parts in them"
     );
     let run = replay(&trace).finish();
     assert_eq!(run.messages[0].at, 5 * US);

@@ -255,7 +255,8 @@ impl Reader {
                 let (from, to) = (index as usize, index as usize + count as usize);
                 if count > 0 && to > entries {
                     let message = format!(
-                        "operation {before} names {count} others from place {index} of a list of {entries}"
+                        "operation {before} names {count} others from place {index} of a list of \
+                         {entries}"
                     );
                     return Err(at(start, message));
                 }

@@ -34,7 +34,8 @@ keys! {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "goal",
-    summary: "GOAL, text or binary: sends, receives and computations of each rank, and which waits for which.",
+    summary: "GOAL, text or binary: sends, receives and computations of each rank, and which waits \
+              for which.",
     source: "LogGOPSim (Hoefler et al., HPDC 2010), ATLAHS",
     examples: &[r#"file = "run.goal""#, r#"file = "run.bin""#],
     parameters: Keys::of::<Params>(),

@@ -317,7 +317,8 @@ impl Reader {
             None | Some(b"}") => Ok(node),
             Some(word) => wrong(
                 format!("{} is too much here", shown(word)),
-                "after an operation come `tag`, `cpu` and `nic`, in this order, and then the next line",
+                "after an operation come `tag`, `cpu` and `nic`, in this order, and then the next \
+                 line",
             ),
         }
     }
@@ -343,7 +344,8 @@ impl Reader {
                 let message = format!("there is no rank {rank}, and `num_ranks` is {ranks}");
                 return Err(lines.fault(
                     message,
-                    "the file is not complete; a rank that does nothing has a block, too: `rank R { }`",
+                    "the file is not complete; a rank that does nothing has a block, too: `rank R \
+                     { }`",
                 ));
             };
             graphs.push(graph);

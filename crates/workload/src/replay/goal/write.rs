@@ -21,7 +21,8 @@ pub fn write(flows: &[Flow], tasks: u32, unit: Time, out: &mut dyn Write) -> io:
     receives.sort_by_key(|&at| (flow(at).to, flow(at).start));
     writeln!(
         out,
-        "// `calc` is in units of {unit} ps: trace = {{ format = \"goal\", unit = \"{unit} ps\", … }}"
+        "// `calc` is in units of {unit} ps: trace = \
+         {{ format = \"goal\", unit = \"{unit} ps\", … }}"
     )?;
     writeln!(out, "num_ranks {tasks}")?;
     let (mut sends, mut receives) = (sends.as_slice(), receives.as_slice());

@@ -36,8 +36,10 @@ keys! {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "simgrid",
-    summary: "SimGrid's time-independent traces: what each MPI process did, in one file or one for each.",
-    source: "SimGrid's SMPI replay (Desprez et al., \"Improving the accuracy and efficiency of time-independent trace replay\", PMBS 2012)",
+    summary: "SimGrid's time-independent traces: what each MPI process did, in one file or one for \
+              each.",
+    source: "SimGrid's SMPI replay (Desprez et al., \"Improving the accuracy and efficiency of \
+             time-independent trace replay\", PMBS 2012)",
     examples: &[r#"file = "trace.txt", flops_per_second = 1e9"#],
     parameters: Keys::of::<Params>(),
     build,

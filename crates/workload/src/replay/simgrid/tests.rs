@@ -11,7 +11,8 @@ fn actions_follow_each_other() {
     let trace = read_bytes("simgrid", RATE, PAIR.as_bytes()).unwrap();
     assert_eq!(
         trace.coverage.to_string(),
-        "3 computations, 1 sends of 500 bytes, 1 receives of 500 bytes, 1 collective operations, 2 parts in them"
+        "3 computations, 1 sends of 500 bytes, 1 receives of 500 bytes, 1 collective operations, 2 \
+         parts in them"
     );
     let run = replay(&trace).finish();
     // 1,000 operations at 1 ns; 500 bytes and the wire; then both exchange 8 doubles.

@@ -37,7 +37,8 @@ pub fn meaning(operation: &Operation) -> Result<(Kind, Option<Peer>, u64), Wrong
             (Some(root), None) => Ok(Some(root.task)),
             _ => Err((
                 "it is not said who the root is".to_string(),
-                "the root alone has a size of 0: what it receives in a bcast or a scatter, what it sends in a reduce or a gather".to_string(),
+                "the root alone has a size of 0: what it receives in a bcast or a scatter, what it \
+                 sends in a reduce or a gather".to_string(),
             )),
         }
     };
@@ -55,7 +56,9 @@ pub fn meaning(operation: &Operation) -> Result<(Kind, Option<Peer>, u64), Wrong
         op => {
             return Err((
                 format!("{op} is no collective operation"),
-                "0 to 7 are: bcast, reduce, allreduce, gather, scatter, allgather, barrier, alltoall".into(),
+                "0 to 7 are: bcast, reduce, allreduce, gather, scatter, allgather, barrier, \
+                 alltoall"
+                    .into(),
             ));
         }
     })

@@ -41,7 +41,8 @@ keys! {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "vef",
-    summary: "VEF: messages and collectives that start a time after others are sent, received or finished.",
+    summary: "VEF: messages and collectives that start a time after others are sent, received or \
+              finished.",
     source: "VEF-TraceLib (Andujar et al., HPCC 2015)",
     examples: &[r#"file = "run.vef""#],
     parameters: Keys::of::<Params>(),
@@ -153,15 +154,20 @@ impl Reader {
         let words: Vec<&str> = lines.text()?.split_whitespace().collect();
         let done = match words.as_slice() {
             [] => Ok(()),
-            [id, communicator, op, task, send, receive, dep @ ..] if id.starts_with('G') => {
-                self.part(lines.number(), [&id[1..], communicator, op, task, send, receive], dep)
-            }
+            [id, communicator, op, task, send, receive, dep @ ..] if id.starts_with('G') => self
+                .part(
+                    lines.number(),
+                    [&id[1..], communicator, op, task, send, receive],
+                    dep,
+                ),
             [id, from, to, bytes, dep @ ..] => {
                 self.message(lines.number(), [id, from, to, bytes], dep)
             }
             _ => Err((
                 "this is no record".into(),
-                "write `ID src dst bytes Dep time IDdep` or `GID comm op task send recv Dep time IDdep`".into(),
+                "write `ID src dst bytes Dep time IDdep` or `GID comm op task send recv Dep time \
+                 IDdep`"
+                    .into(),
             )),
         };
         done.map_err(|(message, remedy)| lines.fault(message, remedy))

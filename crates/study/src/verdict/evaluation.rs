@@ -29,43 +29,46 @@ type Outcome<T> = Result<T, String>;
 impl Study {
     /// Verdicts on all claims.
     pub fn verdicts(&self, table: &Table) -> Vec<Verdict> {
-        let court = |seed: Option<u64>| {
+        let evaluation = |seed: Option<u64>| {
             let mut rows: HashMap<&[usize], Vec<&Row>> = HashMap::new();
             let chosen = |row: &&Row| seed.is_none_or(|seed| row.seed == seed);
             for row in table.rows.iter().filter(chosen) {
                 rows.entry(&row.at).or_default().push(row);
             }
-            Court {
+            Evaluation {
                 study: self,
                 table,
                 rows,
             }
         };
         let seeds: BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
-        let alone: Vec<Court> = match seeds.len() {
+        let alone: Vec<Evaluation> = match seeds.len() {
             0 | 1 => Vec::new(),
-            _ => seeds.into_iter().map(|seed| court(Some(seed))).collect(),
+            _ => seeds
+                .into_iter()
+                .map(|seed| evaluation(Some(seed)))
+                .collect(),
         };
-        let all = court(None);
+        let all = evaluation(None);
         let verdict = |claim| all.verdict(claim, &alone);
         self.claims.iter().map(verdict).collect()
     }
 }
 
-struct Court<'a> {
+struct Evaluation<'a> {
     study: &'a Study,
     table: &'a Table,
     /// The points at each place: one for each seed.
     rows: HashMap<&'a [usize], Vec<&'a Row>>,
 }
 
-impl Court<'_> {
+impl Evaluation<'_> {
     fn axes(&self) -> &[Axis] {
         &self.study.axes
     }
 
     /// `alone` are the same with one seed each.
-    fn verdict(&self, claim: &Claim, alone: &[Court]) -> Verdict {
+    fn verdict(&self, claim: &Claim, alone: &[Evaluation]) -> Verdict {
         let unit = claim.unit(self.axes());
         let Judgement {
             mut measured,

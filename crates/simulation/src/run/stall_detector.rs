@@ -17,7 +17,7 @@ const PERIOD: u64 = 512;
 /// of windows.
 const SHARE: u64 = 8;
 
-/// State of a watchman.
+/// State of a detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     /// The end of the last window in which a packet moved, ps.
@@ -28,25 +28,25 @@ pub struct Watch {
 
 /// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search
 /// together.
-pub struct Watchman {
+pub struct StallDetector {
     watch: Watch,
     /// Time without a move after which a search is worth while: longer than anything is under way,
     /// ps.
-    patience: Time,
+    quiet_limit: Time,
     traffic: Arc<Vec<Traffic>>,
 }
 
-impl Watchman {
-    /// A watchman for a network where nothing is under way for longer than `patience` ps.
-    pub fn new(watch: Watch, patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
-        Watchman {
+impl StallDetector {
+    /// A detector for a network where nothing is under way for longer than `quiet_limit` ps.
+    pub fn new(watch: Watch, quiet_limit: Time, traffic: Arc<Vec<Traffic>>) -> Self {
+        StallDetector {
             watch,
-            patience,
+            quiet_limit,
             traffic,
         }
     }
 
-    /// The state of the watchman.
+    /// The state of the detector.
     pub fn watch(&self) -> Watch {
         self.watch
     }
@@ -61,7 +61,7 @@ impl Watchman {
         if progress.moved {
             self.watch.last_move = progress.until;
         }
-        let quiet = progress.until - self.watch.last_move > self.patience;
+        let quiet = progress.until - self.watch.last_move > self.quiet_limit;
         if quiet {
             self.watch.last_move = progress.until;
         }

@@ -12,15 +12,15 @@ use crate::state::{Channel, HeadQueue, InIndex, Output};
 use weir_model::{NEVER, Time};
 use weir_slots::Slots;
 
-/// Ports with more queues than that, over all classes, are crowds.
+/// Ports with more queues than that, over all classes, are wide ports.
 pub const MOST_BITS: u32 = u64::BITS;
 
-/// From here on [`crate::state::Output::channel_base`] is the place of a crowd.
-pub const CROWD: u32 = 1 << 31;
+/// From here on [`crate::state::Output::channel_base`] is the place of a wide port.
+pub const WIDE: u32 = 1 << 31;
 
 /// The queues of one output that has many.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Crowd {
+pub struct WidePort {
     /// The channels of queues that have been used.
     channels: FxHashMap<u16, u32>,
     /// Queues whose output queue is not empty, ascending.
@@ -79,15 +79,15 @@ impl Lent {
     }
 }
 
-/// The crowds of a domain.
+/// The wide ports of a domain.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Crowds(Slots<Crowd>);
+pub struct WidePorts(Slots<WidePort>);
 
-impl Crowds {
+impl WidePorts {
     /// Adds a port with `queues` of each class, and returns its
     /// [`crate::state::Output::channel_base`].
     pub fn add(&mut self, queues: u32, classes: u8, capacity: u32, shared: bool) -> u32 {
-        self.0.push(Crowd {
+        self.0.push(WidePort {
             channels: FxHashMap::default(),
             ready: Vec::new(),
             lent: vec![Lent::default(); usize::from(classes)].into(),
@@ -95,29 +95,29 @@ impl Crowds {
             capacity,
             shared,
         });
-        CROWD + (self.0.len() - 1) as u32
+        WIDE + (self.0.len() - 1) as u32
     }
 
-    pub fn of(&self, base: u32) -> &Crowd {
-        &self.0[(base - CROWD) as usize]
+    pub fn of(&self, base: u32) -> &WidePort {
+        &self.0[(base - WIDE) as usize]
     }
 
-    pub fn of_mut(&mut self, base: u32) -> &mut Crowd {
-        &mut self.0[(base - CROWD) as usize]
+    pub fn of_mut(&mut self, base: u32) -> &mut WidePort {
+        &mut self.0[(base - WIDE) as usize]
     }
 
     /// The place of a queue's channel, from its port's [`crate::state::Output::channel_base`].
     #[inline(always)]
     pub fn channel(&mut self, base: u32, queue: u16, channels: &mut Slots<Channel>) -> usize {
-        if base < CROWD {
+        if base < WIDE {
             return base as usize + usize::from(queue);
         }
         self.of_mut(base).channel(queue, channels)
     }
 
-    /// True if crowds that were read from a file are those of the same ports as `fresh` ones, and
+    /// True if wide ports that were read from a file are those of the same ports as `fresh` ones, and
     /// name only channels that exist.
-    pub fn fit(&self, fresh: &Crowds, channels: usize) -> bool {
+    pub fn fit(&self, fresh: &WidePorts, channels: usize) -> bool {
         let pairs = self.0.iter().zip(fresh.0.iter());
         self.0.len() == fresh.0.len()
             && pairs.into_iter().all(|(own, fresh)| {
@@ -150,39 +150,39 @@ impl Crowds {
 
     /// Flits in the output queues of some classes of an output.
     pub fn queued(&self, out: &Output, classes: Range<u8>, channels: &Slots<Channel>) -> u32 {
-        let crowd = self.of(out.channel_base);
+        let wide_port = self.of(out.channel_base);
         let first = out.queues * u32::from(classes.start);
         let queues = first..out.queues * u32::from(classes.end);
-        let ready = crowd.ready.iter();
+        let ready = wide_port.ready.iter();
         let ready = ready.filter(|&&queue| queues.contains(&queue.into()));
         ready
-            .map(|queue| channels[crowd.channels[queue] as usize].flits)
+            .map(|queue| channels[wide_port.channels[queue] as usize].flits)
             .sum()
     }
 
     /// Bytes of memory held, apart from credits on their way.
     pub fn memory_bytes(&self) -> usize {
-        let lists = self.0.iter().map(|crowd| {
-            crowd.channels.capacity() * 9
-                + crowd.ready.capacity() * 2
-                + crowd.lent.len() * size_of::<Lent>()
+        let lists = self.0.iter().map(|wide_port| {
+            wide_port.channels.capacity() * 9
+                + wide_port.ready.capacity() * 2
+                + wide_port.lent.len() * size_of::<Lent>()
         });
-        self.0.capacity() * size_of::<Crowd>() + lists.sum::<usize>()
+        self.0.capacity() * size_of::<WidePort>() + lists.sum::<usize>()
     }
 
     /// Bytes of memory held for credits on their way.
     pub fn credit_bytes(&self) -> usize {
-        let lent = self.0.iter().flat_map(|crowd| &crowd.lent);
+        let lent = self.0.iter().flat_map(|wide_port| &wide_port.lent);
         lent.map(|lent| lent.back.memory_bytes()).sum()
     }
 
-    /// Bytes that a crowd takes before its queues are used.
+    /// Bytes that a wide port takes before its queues are used.
     pub fn bytes(classes: u64) -> u64 {
-        size_of::<Crowd>() as u64 + classes * size_of::<Lent>() as u64
+        size_of::<WidePort>() as u64 + classes * size_of::<Lent>() as u64
     }
 }
 
-impl Crowd {
+impl WidePort {
     /// The channel of a queue that has been used; None if it has not.
     pub fn used(&self, queue: u16) -> Option<usize> {
         self.channels.get(&queue).map(|&at| at as usize)
@@ -223,7 +223,7 @@ impl Crowd {
         // The channel that holds the credits comes first.
         let home = (first != queue).then(|| self.channel(first, channels));
         let at = channels.len();
-        assert!(at < CROWD as usize, "2³¹ queues in one domain");
+        assert!(at < WIDE as usize, "2³¹ queues in one domain");
         channels.push(Channel::new(
             if home.is_none() { self.capacity } else { 0 },
             home.map_or(0, |home| (at - home) as u32),
@@ -237,7 +237,7 @@ impl Crowd {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct HeadQueues {
     few: Slots<HeadQueue>,
-    /// Queues of crowds: by input and queue, from the first packet on.
+    /// Queues of wide ports: by input and queue, from the first packet on.
     many: FxHashMap<(InIndex, u16), HeadQueue>,
 }
 
@@ -245,7 +245,7 @@ impl HeadQueues {
     /// Adds the queues of an input, and returns its [`crate::state::Input::queue_base`].
     pub fn add(&mut self, queues: u32) -> u32 {
         if queues > MOST_BITS {
-            return CROWD;
+            return WIDE;
         }
         let base = self.few.len() as u32;
         self.few
@@ -258,7 +258,7 @@ impl HeadQueues {
         self.few.len() == fresh.few.len()
     }
 
-    /// The packets behind the first of each queue, with the input of those of crowds.
+    /// The packets behind the first of each queue, with the input of those of wide ports.
     pub fn lists(&self) -> impl Iterator<Item = Fifo> {
         let few = self.few.iter();
         few.chain(self.many.values()).map(|queue| queue.behind)
@@ -267,7 +267,7 @@ impl HeadQueues {
     /// A queue of an input.
     #[inline]
     pub fn get(&mut self, base: u32, input: InIndex, queue: u16) -> &mut HeadQueue {
-        if base < CROWD {
+        if base < WIDE {
             return &mut self.few[base as usize + usize::from(queue)];
         }
         self.many.entry((input, queue)).or_insert(HeadQueue::EMPTY)
@@ -275,7 +275,7 @@ impl HeadQueues {
 
     /// The packets of such a queue behind the first one; None if there are none.
     pub fn behind(&self, base: u32, input: InIndex, queue: u16) -> Option<Fifo> {
-        let found = match base < CROWD {
+        let found = match base < WIDE {
             true => Some(&self.few[base as usize + usize::from(queue)]),
             false => self.many.get(&(input, queue)),
         };

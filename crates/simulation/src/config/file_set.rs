@@ -12,7 +12,7 @@ use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
 
 /// Set of named files that a key refers to.
-pub(super) struct Shelf<'a> {
+pub(super) struct FileSet<'a> {
     /// The key in its section, for messages.
     pub key: &'a str,
     /// Names and texts of the files that come with weir.
@@ -79,32 +79,33 @@ pub(super) fn from_file(
     section: &Section,
     name: &str,
     folder: &Folder,
-    shelf: &Shelf,
+    file_set: &FileSet,
 ) -> Result<Node, ConfigError> {
     let (shown, text) = if name.contains(['/', '\\']) || name.ends_with(".toml") {
         let (path, text) = folder.read(name).map_err(|(path, why)| {
             section.refuse(Invalid::new(
-                shelf.key,
+                file_set.key,
                 format!("{} cannot be read: {why}", path.display()),
                 format!(
-                    "give a path relative to the experiment file, or the name of a {} (see `weir list {}`)",
-                    shelf.what, shelf.list
+                    "give a path relative to the experiment file, or the name of a {} (see `weir \
+                     list {}`)",
+                    file_set.what, file_set.list
                 ),
             ))
         })?;
         (path.display().to_string(), text)
     } else {
-        let ready = shelf.ready.iter().find(|(ready, _)| *ready == name);
+        let ready = file_set.ready.iter().find(|(ready, _)| *ready == name);
         let (_, text) = ready.ok_or_else(|| {
-            let names: Vec<&str> = shelf.ready.iter().map(|(name, _)| *name).collect();
-            let plural = format!("{}s", shelf.what);
+            let names: Vec<&str> = file_set.ready.iter().map(|(name, _)| *name).collect();
+            let plural = format!("{}s", file_set.what);
             section.refuse(Invalid::new(
-                shelf.key,
-                format!("{name:?} is not a {}", shelf.what),
+                file_set.key,
+                format!("{name:?} is not a {}", file_set.what),
                 suggest(name, &plural, &names, '"') + "; or give a path that ends in .toml",
             ))
         })?;
-        (format!("{}/{name}.toml", shelf.folder), text.to_string())
+        (format!("{}/{name}.toml", file_set.folder), text.to_string())
     };
     let source = Arc::new(Source { name: shown, text });
     let mut node = Node::parse(&source)?;
