@@ -147,9 +147,8 @@ fn traffic_is_over_when_nothing_of_it_is_left() {
 #[test]
 fn an_iteration_that_some_tasks_have_not_begun_is_not_over() {
     // Task 0 is done with iteration 0 at once, task 1 computes for 1 us in each.
-    let motif: toml::Table = "kind = \"script\"\nrounds = 3\nphases = \
-                              [{ compute = \"1 us\", when = \"task == 1\" }, \
-                              { compute = \"1 ns\", when = \"task == 0\" }]"
+    let motif: toml::Table = "kind = \"script\"\nrounds = 3\n\
+        phases = [{ compute = \"1 us\", when = \"task == 1\" }, { compute = \"1 ns\", when = \"task == 0\" }]"
         .parse()
         .expect("TOML");
     let rows = |until: &str| {

@@ -92,8 +92,7 @@ fn networks_have_the_sizes_of_their_definitions() {
             [64, 64, 56, 56, 0, 15, 8],
         ),
         (
-            "kind = \"mesh\"\nsizes = [4, 2, 3]\nendpoints_per_router = 2\nlinks_between_routers = \
-             [1, 3, 2]",
+            "kind = \"mesh\"\nsizes = [4, 2, 3]\nendpoints_per_router = 2\nlinks_between_routers = [1, 3, 2]",
             [48, 24, 18, 36, 32, 7, 4],
         ),
         (

@@ -316,8 +316,7 @@ fn memory_of_traces_is_counted_once() {
         let (to, from) = ((task + 1) % 4, (task + 3) % 4);
         let step = |at: u32| {
             format!(
-                "s{at}: send 64b to {to}\nr{at}: recv 64b from {from}\nc{at}: calc 9\nc{at} \
-                     requires r{at}\n"
+                "s{at}: send 64b to {to}\nr{at}: recv 64b from {from}\nc{at}: calc 9\nc{at} requires r{at}\n"
             )
         };
         let steps: String = (0..5_000).map(step).collect();

@@ -33,8 +33,8 @@ fn documented(scheme: &str) -> Option<(f64, f64)> {
 fn pairs(experiment: Experiment, tasks: i64) -> Experiment {
     let half = tasks / 2;
     let text = format!(
-        "kind = \"script\"\nrounds = {MESSAGES}\nphases = \
-         [{{ when = \"task < {half}\", send = [{{ to = \"task + {half}\", bytes = \"256 KiB\" }}] }}, \
+        "kind = \"script\"\nrounds = {MESSAGES}\nphases = [\
+         {{ when = \"task < {half}\", send = [{{ to = \"task + {half}\", bytes = \"256 KiB\" }}] }}, \
          {{ when = \"task >= {half}\", receive = [{{ from = \"task - {half}\" }}] }}]"
     );
     let motif: toml::Table = text.parse().expect("TOML");

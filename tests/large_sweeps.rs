@@ -74,9 +74,7 @@ fn points_are_found_wherever_they_were_when_they_ran() {
     quickly(&sweep, "run job.toml --out out --points 1000,1001 --quiet").expect(0);
     let before = job(21).replace(
         "[[axis]]\nname = \"warm-up\"",
-        "[[axis]]\nname = \
-        \"first\"\nvalues = [{ label = \"a\", \"output.bin\" = \"3 us\" }, \
-        { label = \"b\" }]\n[[axis]]\nname = \"warm-up\"",
+        "[[axis]]\nname = \"first\"\nvalues = [{ label = \"a\", \"output.bin\" = \"3 us\" }, { label = \"b\" }]\n[[axis]]\nname = \"warm-up\"",
     );
     sweep.write(&before);
     let status = quickly(&sweep, "status job.toml --out out")
@@ -100,8 +98,7 @@ fn points_are_found_wherever_they_were_when_they_ran() {
 /// Points that are named are checked, each of them; without names all are.
 #[test]
 fn a_point_that_cannot_be_run_is_refused_where_it_is_asked_for() {
-    let axis = "[[axis]]\nname = \"ports\"\nkey = \"topology.global_links_per_router\"\nvalues = \
-                [1, 2, 0]\n";
+    let axis = "[[axis]]\nname = \"ports\"\nkey = \"topology.global_links_per_router\"\nvalues = [1, 2, 0]\n";
     let sweep = Sweep::new(&(JOB.replace("seeds = 3", "") + axis));
     for command in ["run", "plan"] {
         let ran = sweep.go(command, &[]).expect(2);

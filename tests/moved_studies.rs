@@ -20,8 +20,8 @@ fn job() -> (String, String) {
     let end = JOB.find("[routing]").expect("a routing");
     let network = JOB[begin..end].replace("[topology]\n", "");
     let job = format!(
-        "{}[topology]\nfile = \"nets/my.toml\"\n\n{}\n[[claims]]\nid = \"arrives\"\nsays = \
-         \"Packets arrive.\"\nmetric = \"summary.accepted_load\"\nmin = 0.05\n",
+        "{}[topology]\nfile = \"nets/my.toml\"\n\n{}\n[[claims]]\nid = \"arrives\"\nsays = \"Packets arrive.\"\n\
+         metric = \"summary.accepted_load\"\nmin = 0.05\n",
         &JOB[..begin],
         &JOB[end..]
     );

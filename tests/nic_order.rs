@@ -151,8 +151,8 @@ fn all_arrives_in_every_order_under_every_scheme() {
 fn beside_a_long_message(order: &str) -> u64 {
     let send = |experiment: Experiment, bytes: &str, start: &str| {
         let text = format!(
-            "kind = \"script\"\nphases = \
-             [{{ send = [{{ to = \"1\", bytes = \"{bytes}\", when = \"task == 0\" }}], receive = [{{ from = \"0\", when = \"task == 1\" }}] }}]"
+            "kind = \"script\"\nphases = [{{ send = [{{ to = \"1\", bytes = \"{bytes}\", when = \"task == 0\" }}], \
+             receive = [{{ from = \"0\", when = \"task == 1\" }}] }}]"
         );
         let motif: toml::Table = text.parse().expect("TOML");
         experiment

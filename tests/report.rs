@@ -271,8 +271,7 @@ fn a_report_that_cannot_be_written_is_an_error_with_the_path() {
 /// and the page names no scale, as the study has none.
 #[test]
 fn a_plain_study_has_a_plain_page() {
-    let claim = "[[claims]]\nid = \"a\"\nsays = \"It arrives.\"\nmetric = \
-                 \"summary.accepted_load\"\nmin = 0.0\n";
+    let claim = "[[claims]]\nid = \"a\"\nsays = \"It arrives.\"\nmetric = \"summary.accepted_load\"\nmin = 0.0\n";
     let sweep = Sweep::new(&(JOB.replace("seeds = 3", "") + claim));
     sweep.go("run", &[]).expect(0);
     let (code, _) = report(&sweep.out());

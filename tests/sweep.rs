@@ -199,8 +199,7 @@ fn a_failing_point_is_reported_and_retried() {
     fs::write(&broken, "").expect("a file");
     // The points of load 0.4 fail as long as that file exists.
     let script = format!(
-        "test -e {} && grep -q 'load = 0.4' experiment.toml && \
-         {{ echo 'error: no luck'; exit 1; }}\nexec \"$@\"",
+        "test -e {} && grep -q 'load = 0.4' experiment.toml && {{ echo 'error: no luck'; exit 1; }}\nexec \"$@\"",
         broken.display()
     );
     let launch = launcher(&sweep, &script);

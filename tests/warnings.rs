@@ -245,8 +245,7 @@ fn every_command_tells_it() {
     }
     told(&Cli::run(&text).arg("--quiet").succeeds().stderr);
     // If only some points are concerned, their number is given.
-    let axis = "\n[[axis]]\nname = \"stop\"\nkey = \"workload.u.stop\"\nvalues = [\"1 us\", \"3 \
-                us\", \"2 us\"]\n";
+    let axis = "\n[[axis]]\nname = \"stop\"\nkey = \"workload.u.stop\"\nvalues = [\"1 us\", \"3 us\", \"2 us\"]\n";
     let plan = Cli::weir(
         &format!("{text}{axis}"),
         &["sweep", "plan", "experiment.toml"],
@@ -261,9 +260,8 @@ fn links_that_a_tree_has_not_need_not_be_given() {
     let links = "bandwidth = \"100 Gbps\", latency = \"5 ns\"";
     let experiment = |kind: &str, inner: &str| {
         format!(
-            "topology = {{ {kind}, terminal = {{ {links} }}{inner} }}\nrouting = \
-             {{ algorithm = \"dmodk\" }}\nrun = {{ until = \"2 us\" }}\n[[workload]]\npattern = \
-             {{ kind = \"uniform\" }}\nload = 0.1\nmessage = \"4 flits\"\n"
+            "topology = {{ {kind}, terminal = {{ {links} }}{inner} }}\nrouting = {{ algorithm = \"dmodk\" }}\n\
+             run = {{ until = \"2 us\" }}\n[[workload]]\npattern = {{ kind = \"uniform\" }}\nload = 0.1\nmessage = \"4 flits\"\n"
         )
     };
     let [global, both] = [
@@ -306,8 +304,8 @@ fn links_that_a_tree_has_not_need_not_be_given() {
 
 #[test]
 fn too_many_tasks_of_a_ready_file_name_the_key_that_can_be_written() {
-    let text = "topology = { file = \"dragonfly-72\" }\nrouting = { algorithm = \"minimal\" }\nrun \
-                = { until = \"completion\" }\n[[workload]]\nfile = \"lammps-512\"\n";
+    let text = "topology = { file = \"dragonfly-72\" }\nrouting = { algorithm = \"minimal\" }\nrun = { until = \"completion\" }\n\
+                [[workload]]\nfile = \"lammps-512\"\n";
     let ran = Cli::check(text).go();
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     let words: Vec<&str> = ran.stderr.split_whitespace().collect();

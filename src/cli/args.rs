@@ -52,8 +52,7 @@ fn version() -> &'static str {
         let (major, minor, micro) = hdf5::library_version();
         let (version, model) = (program::VERSION, program::MODEL_VERSION);
         format!(
-            "{version}\nmodel version {model}\ncommit {}\nfeatures {}\nMPI: {}\nHDF5 \
-             {major}.{minor}.{micro}",
+            "{version}\nmodel version {model}\ncommit {}\nfeatures {}\nMPI: {}\nHDF5 {major}.{minor}.{micro}",
             program::COMMIT,
             program::FEATURES,
             mpi_library(),

@@ -82,10 +82,9 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         )
     });
     Ok(format!(
-        "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most \
-         ranks)\n# lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated \
-         time\n# time       about {} on one core ({words})\n# memory     about {} (packets in \
-         flight and the result included)\n{cost}{scheme}",
+        "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
+         # lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
+         # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
         experiment.resolved,
         topology.describe(),
         topology.routers(),

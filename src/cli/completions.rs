@@ -53,8 +53,7 @@ pub fn write_pages(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     });
     outcome.map_err(|error| {
         Failure::bad_input(format!(
-            "error: cannot write pages into {}: {error}\n  help: name a directory that can be \
-             written",
+            "error: cannot write pages into {}: {error}\n  help: name a directory that can be written",
             dir.display()
         ))
     })?;

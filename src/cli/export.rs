@@ -49,9 +49,7 @@ pub fn export(options: &ExportOptions) -> Result<String, Failure> {
     };
     let file = options.file.display();
     Ok(format!(
-        "{file}: {} messages of {} tasks\nread it with trace = \
-         {{ format = \"{name}\", file = \"{file}\", unit = \"{unit} ps\" }}, mpi.rendezvous_from = \
-         \"1000 GB\"\n",
+        "{file}: {} messages of {} tasks\nread it with trace = {{ format = \"{name}\", file = \"{file}\", unit = \"{unit} ps\" }}, mpi.rendezvous_from = \"1000 GB\"\n",
         flows.len(),
         endpoints.len()
     ))

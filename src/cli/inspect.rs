@@ -76,8 +76,7 @@ pub(super) fn refuse_sweep(dir: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::bad_input(format!(
-        "error: {} holds a sweep\n  help: name one of its points: the directory of a run that \
-         holds a result.h5",
+        "error: {} holds a sweep\n  help: name one of its points: the directory of a run that holds a result.h5",
         dir.display()
     )))
 }

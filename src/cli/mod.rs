@@ -52,9 +52,8 @@ use weir_simulation::config::Catalog;
 pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     if asks_for_ranks(refused) {
         tell(
-            "error: a run has as many ranks as are started: weir has no option for that\n  help: \
-             mpirun -n 4 weir run experiment.toml --out DIR (of a study: `weir sweep run --ranks \
-             4`)",
+            "error: a run has as many ranks as are started: weir has no option for that\n  \
+             help: mpirun -n 4 weir run experiment.toml --out DIR (of a study: `weir sweep run --ranks 4`)",
         );
         return ExitCode::from(BAD_INPUT);
     }

@@ -179,9 +179,8 @@ impl Run<'_> {
                 let (job, out) = (sweep.dir.job(), out.display());
                 let job = job.display();
                 write_out(&format!(
-                    "{open} of {} points of {job} are to be run:\n  weir sweep run {job} --out \
-                     {out}\n  weir sweep submit {job} --out {out}\nThen this command goes on from \
-                     there.\n",
+                    "{open} of {} points of {job} are to be run:\n  weir sweep run {job} --out {out}\n  \
+                     weir sweep submit {job} --out {out}\nThen this command goes on from there.\n",
                     points.len()
                 ))?;
                 return Ok(Ran::Ends(0));

@@ -294,8 +294,8 @@ fn messages_that_nobody_receives_are_an_error() {
 fn every_ready_application_can_be_run() {
     for (name, _) in weir::config::READY_WORKLOADS {
         let text = format!(
-            "topology.file = \"dragonfly-8192\"\nrouting.algorithm = \"par\"\nrun.until = \
-             \"completion\"\n[[workload]]\nfile = \"{name}\"\nplacement = \"random\"\n"
+            "topology.file = \"dragonfly-8192\"\nrouting.algorithm = \"par\"\nrun.until = \"completion\"\n\
+             [[workload]]\nfile = \"{name}\"\nplacement = \"random\"\n"
         );
         let (folder, names) = (std::path::Path::new(""), weir::catalog::catalog());
         let checked = weir::config::Experiment::from_text(name, &text, folder, &[], &names);

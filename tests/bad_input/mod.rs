@@ -253,9 +253,7 @@ fn more_tasks_than_can_be_simulated() {
 
 #[test]
 fn a_network_file_that_is_not_there() {
-    let text = "[topology]\nfile = \"./nothing.toml\"\n[routing]\nalgorithm = \
-                \"minimal\"\n[[workload]]\nload = 0.1\nmessage = \"4 flits\"\npattern = \
-                { kind = \"uniform\" }\n[run]\nuntil = \"1 us\"\n";
+    let text = "[topology]\nfile = \"./nothing.toml\"\n[routing]\nalgorithm = \"minimal\"\n[[workload]]\nload = 0.1\nmessage = \"4 flits\"\npattern = { kind = \"uniform\" }\n[run]\nuntil = \"1 us\"\n";
     refused(&Cli::run(text).go(), &["experiment.toml:2", "nothing.toml"]);
 }
 

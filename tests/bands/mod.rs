@@ -298,10 +298,8 @@ fn presets_are_the_schemes_of_the_paper() {
                 _ => "",
             };
             let text = format!(
-                "preset = \"{preset}\"\n[topology]\nfile = \
-                 \"{network}\"\n[routing]\n{routing}\n[[workload]]\npattern = \
-                 {{ kind = \"uniform\" }}\nload = 0.1\nmessage = \"4 KiB\"\n[router]\nflit = \"64 \
-                 B\"\n[nic]\nmax_packet = \"4 KiB\"\n[run]\nuntil = \"1 us\"\n"
+                "preset = \"{preset}\"\n[topology]\nfile = \"{network}\"\n[routing]\n{routing}\n[[workload]]\npattern = {{ kind = \"uniform\" }}\n\
+                 load = 0.1\nmessage = \"4 KiB\"\n[router]\nflit = \"64 B\"\n[nic]\nmax_packet = \"4 KiB\"\n[run]\nuntil = \"1 us\"\n"
             );
             let folder = std::path::Path::new(".");
             let catalog = weir::catalog::catalog();

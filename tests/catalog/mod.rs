@@ -11,6 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::support::{Experiment, resume_on, run_saving};
 use toml::{Table, Value};
 use weir::catalog::catalog;
+use weir::input::Section;
 use weir::model::codec;
 use weir::registry::Variant;
 use weir::result::Data;
@@ -37,20 +38,33 @@ fn experiment(sections: &[(&str, &Value)]) -> Experiment {
     Experiment::of(sections.collect())
 }
 
-/// Every example of a network with every example of every routing that is made for it.
+/// The section of an example.
+fn section(example: &Value) -> Section {
+    let text = toml::to_string(example).expect("TOML");
+    Section::from_toml(&text).expect("TOML")
+}
+
+/// Every example of a network with every example of every routing that is made for it, unless the
+/// routing is for other networks of that kind only.
 pub fn networks() -> Vec<Experiment> {
     let catalog = catalog();
     let mut all = Vec::new();
     for variant in &catalog.topologies.variants {
-        let routings = catalog.routings.variants.iter();
-        let routings: Vec<Value> = routings
-            .filter(|routing| routing.is_for(variant.name))
-            .flat_map(|routing| examples("algorithm", routing))
-            .collect();
-        assert!(!routings.is_empty(), "no routing for {}", variant.name);
-        for topology in examples("kind", variant) {
-            for routing in &routings {
-                all.push(experiment(&[("topology", &topology), ("routing", routing)]));
+        let topologies = examples("kind", variant);
+        for routing in catalog.routings_of(variant.name) {
+            for example in examples("algorithm", routing) {
+                let suits = |topology: &&Value| {
+                    let network = (variant.build)(&section(topology)).expect("a network");
+                    (routing.build)(&section(&example), &network).is_ok()
+                };
+                let before = all.len();
+                all.extend(
+                    topologies.iter().filter(suits).map(|topology| {
+                        experiment(&[("topology", topology), ("routing", &example)])
+                    }),
+                );
+                let name = (routing.name, variant.name);
+                assert!(all.len() > before, "{name:?}: {example} suits no example");
             }
         }
     }

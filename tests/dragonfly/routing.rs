@@ -12,9 +12,8 @@ use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
 use weir::topology::{Peer, Topology};
 
 /// UGAL as BookSim2 has it.
-const BOOKSIM: &str = "measure = \"credits\"\nweight = 2\ncandidates = 1\nthreshold = \"30 \
-                       flits\"\nvia = \"endpoint\"\ndraw = \"all\"\ninside = \"minimal\"\nvcs = \
-                       \"separate\"";
+const BOOKSIM: &str = "measure = \"credits\"\nweight = 2\ncandidates = 1\nthreshold = \"30 flits\"\nvia = \"endpoint\"\n\
+                       draw = \"all\"\ninside = \"minimal\"\nvcs = \"separate\"";
 
 const ALGORITHMS: [(&str, &str); 8] = [
     ("minimal", ""),

@@ -14,8 +14,8 @@ pub struct Capabilities {
     /// Sources may have to wait before they send: [`super::Rules::ready_at`],
     /// [`super::Rules::on_sent`].
     pub paces: bool,
-    /// They wait for control packets as well: after each one the NIC is checked again, so that
-    /// [`super::Rules::ready_at`] may return [`weir_model::NEVER`].
+    /// They wait for control packets as well: after each one, and not only after timers, the NIC is
+    /// checked again if [`super::Rules::ready_at`] returned [`weir_model::NEVER`].
     pub windows: bool,
     /// Routers may drop packets of the lossy class ([`weir_model::Classes::LOSSY`]), in which new
     /// data is sent: [`super::Rules::timeout`], [`super::Rules::queueing_limit`],

@@ -29,10 +29,10 @@ pub fn text(name: &str, all: &Explanation) -> String {
 /// Parts of the times of applications, as a table.
 fn lost(all: &Explanation) -> String {
     let mut text = format!(
-        "The time of each application, along the chain of messages and computations that its end \
-         hung on: hosts\n(computation, sends and receives), messages on an idle network, waiting \
-         for its own data, for other jobs,\nand for what is not \
-         recorded:\n\n{:<16}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}  {}\n",
+        "The time of each application, along the chain of messages and computations that its end hung on: hosts\n\
+         (computation, sends and receives), messages on an idle network, waiting for its own data, for other jobs,\n\
+         and for what is not recorded:\n\n\
+         {:<16}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}  {}\n",
         "job", "time", "hosts", "messages", "own", "others", "unknown", "lost to others"
     );
     for one in &all.lost {
@@ -60,10 +60,10 @@ const SHARES: &str = "Shares are of the waiting of packets (bytes times time), n
 fn verified(all: &Explanation) -> String {
     let known = |ps: Option<f64>| ps.map_or("-".to_string(), time);
     let mut text = format!(
-        "Measured by running again; \"back\" is the share of the lost time (here less alone) that \
-         a job has back\nwithout another one, \"path\" that one's share of what it lost to others \
-         along its critical path, and \"waiting\"\nthe share of its packets' waiting that is \
-         attributed to that one:\n\n{:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
+        "Measured by running again; \"back\" is the share of the lost time (here less alone) that a job has back\n\
+         without another one, \"path\" that one's share of what it lost to others along its critical path, and \"waiting\"\n\
+         the share of its packets' waiting that is attributed to that one:\n\n\
+         {:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
         "job", "here", "alone", "without", "time", "back", "path", "waiting"
     );
     for job in &all.verified {

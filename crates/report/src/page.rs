@@ -95,8 +95,7 @@ impl Page {
                 Part::Table(rows) => table(&mut html, rows, number),
                 Part::Figures => self.draw(&mut html, number)?,
                 Part::Text { title, text } => html.push_str(&format!(
-                    "<h2 \
-                     id=\"part{number}\">{title}</h2>\n<details><summary>show</summary>\n<pre>{}</pre>\n</details>\n",
+                    "<h2 id=\"part{number}\">{title}</h2>\n<details><summary>show</summary>\n<pre>{}</pre>\n</details>\n",
                     escape(text),
                     title = escape(title)
                 )),
@@ -133,17 +132,15 @@ impl Page {
             let id = escape(&figure.id);
             let drawing = svg(figure, Place::Page)?;
             html.push_str(&format!(
-                "<figure id=\"figure-{id}\">\n<h3>{}</h3>\n<div \
-                 class=\"scroll\">\n{drawing}</div>\n<figcaption>\n",
+                "<figure id=\"figure-{id}\">\n<h3>{}</h3>\n<div class=\"scroll\">\n{drawing}</div>\n<figcaption>\n",
                 escape(&figure.title)
             ));
             for text in &figure.caption {
                 html.push_str(&format!("<p>{}</p>\n", prose(text)));
             }
             html.push_str(&format!(
-                "<p>{}<span class=\"beside\">Beside this page: <a \
-                 href=\"figures/{id}.svg\">SVG</a>, <a href=\"figures/{id}.png\">PNG</a>, <a \
-                 href=\"figures/{id}.csv\">CSV</a></span></p>\n</figcaption>\n</figure>\n",
+                "<p>{}<span class=\"beside\">Beside this page: <a href=\"figures/{id}.svg\">SVG</a>, \
+                 <a href=\"figures/{id}.png\">PNG</a>, <a href=\"figures/{id}.csv\">CSV</a></span></p>\n</figcaption>\n</figure>\n",
                 numbers(figure)
             ));
         }

@@ -128,10 +128,8 @@ fn add(rows: &mut Vec<[String; 3]>, section: &str, keys: &Table) {
 mod tests {
     use super::*;
 
-    const EXPERIMENT: &str = "[topology]\nkind = \"dragonfly\"\ngroups = 9\nlocal = \
-                              { latency = \"5 ns\" }\n[routing]\nalgorithm = \
-                              \"par\"\n[[workload]]\nname = \"hot\"\nload = 0.5\n[run]\nuntil = \
-                              \"90 us\"\nseed = 1\n";
+    const EXPERIMENT: &str = "[topology]\nkind = \"dragonfly\"\ngroups = 9\nlocal = { latency = \"5 ns\" }\n\
+        [routing]\nalgorithm = \"par\"\n[[workload]]\nname = \"hot\"\nload = 0.5\n[run]\nuntil = \"90 us\"\nseed = 1\n";
 
     #[test]
     fn a_line_says_what_was_simulated() {

@@ -281,9 +281,8 @@ mod tests {
     fn the_score_is_the_weighted_mean_of_grades() {
         // Twice the time alone has no grade, 1.5 times a half of it; the load counts three times as
         // much.
-        let text = "[[criterion]]\nname = \"md\"\nmetric = \"jobs.md.finish\"\nof = \"100 \
-                    ns\"\nbest = 1.0\nworst = 2.0\n[[criterion]]\nname = \"load\"\nmetric = \
-                    \"summary.accepted_load\"\ngoal = \"max\"\nweight = 3";
+        let text = "[[criterion]]\nname = \"md\"\nmetric = \"jobs.md.finish\"\nof = \"100 ns\"\nbest = 1.0\nworst = 2.0\n\
+                    [[criterion]]\nname = \"load\"\nmetric = \"summary.accepted_load\"\ngoal = \"max\"\nweight = 3";
         let rows = [
             [150.0, 0.2],
             [100.0, 0.4],
@@ -297,9 +296,8 @@ mod tests {
 
     #[test]
     fn what_hardly_differs_decides_nothing() {
-        let text = "[[criterion]]\nname = \"md\"\nmetric = \"jobs.md.finish\"\ngoal = \
-                    \"min\"\n[[criterion]]\nname = \"load\"\nmetric = \
-                    \"summary.accepted_load\"\ngoal = \"max\"";
+        let text = "[[criterion]]\nname = \"md\"\nmetric = \"jobs.md.finish\"\ngoal = \"min\"\n\
+                    [[criterion]]\nname = \"load\"\nmetric = \"summary.accepted_load\"\ngoal = \"max\"";
         // A tenth of a percent of the first, a half of the second.
         let rows = [[1000.0, 0.2], [1001.0, 0.4]];
         alike(&scores(text, TWO, &rows), &[Some(0.5), Some(0.998)]);
@@ -307,8 +305,7 @@ mod tests {
 
     #[test]
     fn one_metric_over_another() {
-        let text = "[[criterion]]\nname = \"x\"\nmetric = \"summary.accepted_load\"\nof = \
-                    \"summary.offered_load\"\nbest = 1.0\nworst = 0.0";
+        let text = "[[criterion]]\nname = \"x\"\nmetric = \"summary.accepted_load\"\nof = \"summary.offered_load\"\nbest = 1.0\nworst = 0.0";
         let columns = ["summary.accepted_load", "summary.offered_load"];
         alike(
             &scores(text, columns, &[[0.3, 0.4], [0.3, 0.0]]),

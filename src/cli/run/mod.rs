@@ -146,8 +146,8 @@ fn prepare(
     let domains = plan.network().topology.domains();
     if ranks > domains {
         return Err(Failure::bad_input(format!(
-            "error: {ranks} ranks cannot share the {domains} domains of this network\n  help: a \
-             domain (a group or a pod) is simulated by one rank; start at most {domains} ranks"
+            "error: {ranks} ranks cannot share the {domains} domains of this network\n  \
+             help: a domain (a group or a pod) is simulated by one rank; start at most {domains} ranks"
         )));
     }
     if let Some(interleaving) = plan.schedule.interleaving
@@ -156,9 +156,8 @@ fn prepare(
         let (scheme, delay) = (plan.scheme.name(), interleaving.delay as f64 / 1e3);
         let least = plan.lookahead as f64 / 1e3;
         return Err(Failure::bad_input(format!(
-            "error: the signals of {scheme} take {delay} ns, and {ranks} ranks can exchange \
-             nothing faster than {least} ns\n  help: run this on one rank (exact, but slower), or \
-             with congestion.latency = \"{least} ns\" or more"
+            "error: the signals of {scheme} take {delay} ns, and {ranks} ranks can exchange nothing faster than {least} ns\n  \
+             help: run this on one rank (exact, but slower), or with congestion.latency = \"{least} ns\" or more"
         )));
     }
     if let Some((source, _)) = watched
@@ -166,8 +165,7 @@ fn prepare(
     {
         let most = plan.network().topology.endpoints() - 1;
         return Err(Failure::bad_input(format!(
-            "error: --watch-packet: there is no endpoint {source}\n  help: endpoints are numbered \
-             from 0 to {most}"
+            "error: --watch-packet: there is no endpoint {source}\n  help: endpoints are numbered from 0 to {most}"
         )));
     }
     Ok((experiment, plan))

@@ -99,8 +99,8 @@ impl Sweep {
             return match changed {
                 false => Sweep::kept(&job.file, catalog),
                 true => Err(Failure::bad_input(format!(
-                    "error: {}: a directory says already which study it holds, and how it was \
-                     changed\n  help: leave out --out, --set and --reduced, or give the job file",
+                    "error: {}: a directory says already which study it holds, and how it was changed\n  \
+                     help: leave out --out, --set and --reduced, or give the job file",
                     job.file.display()
                 ))),
             };

@@ -7,8 +7,8 @@ use crate::cli::failure::Failure;
 pub fn places(text: &str, count: usize) -> Result<Vec<usize>, Failure> {
     let bad = |part: &str, why: &str| {
         Failure::bad_input(format!(
-            "error: --points: {part:?} {why}\n  help: the points of this study are 0..{count}; \
-             write places and ranges with commas between them, as in 0..9,12"
+            "error: --points: {part:?} {why}\n  help: the points of this study are 0..{count}; write places and \
+             ranges with commas between them, as in 0..9,12"
         ))
     };
     let mut places = Vec::new();

@@ -162,9 +162,8 @@ pub(in crate::cli) fn check_ranks(
         && ranks > domains
     {
         return Err(Failure::bad_input(format!(
-            "error: {flag}: {ranks} ranks cannot share the {domains} domains of a network of this \
-             study\n  help: a domain (a group or a pod) is simulated by one rank; give at most \
-             {domains}"
+            "error: {flag}: {ranks} ranks cannot share the {domains} domains of a network of this study\n  \
+             help: a domain (a group or a pod) is simulated by one rank; give at most {domains}"
         )));
     }
     Ok(())

@@ -160,9 +160,8 @@ fn looked_at(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
         false => "",
     };
     format!(
-        "{} of them were checked, with every value of every axis as far as {LISTED} points have \
-         them{more}.\n`weir sweep run` and `weir sweep submit` check all before anything runs; \
-         --json lists all.\n",
+        "{} of them were checked, with every value of every axis as far as {LISTED} points have them{more}.\n\
+         `weir sweep run` and `weir sweep submit` check all before anything runs; --json lists all.\n",
         outlook.points.len()
     )
 }

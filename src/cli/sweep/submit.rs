@@ -168,8 +168,7 @@ fn slurm_options(options: &SubmitOptions) -> Result<Vec<String>, Failure> {
             .all(|one| one.is_ascii_alphanumeric() || ":,?+_".contains(one))
     {
         return Err(Failure::bad_input(format!(
-            "error: --dependency: {text:?} is none\n  help: write it as for sbatch: afterok:1234, \
-             or afterany:1234:1235"
+            "error: --dependency: {text:?} is none\n  help: write it as for sbatch: afterok:1234, or afterany:1234:1235"
         )));
     }
     let named = [

@@ -115,8 +115,7 @@ fn delays_follow_the_table_and_the_timer() {
 
 #[test]
 fn a_delay_shrinks_while_its_source_waits() {
-    let text = "table = [\"0 ns\", \"1 us\", \"5 us\", \"50 us\"]\nccti_increase = \
-                3\nrecovery_timer = \"2 us\"";
+    let text = "table = [\"0 ns\", \"1 us\", \"5 us\", \"50 us\"]\nccti_increase = 3\nrecovery_timer = \"2 us\"";
     let mut scheme = scheme(text);
     told(&mut scheme, 0);
     sent(&mut scheme, 500_000);
@@ -128,8 +127,7 @@ fn a_delay_shrinks_while_its_source_waits() {
 
 #[test]
 fn the_index_stays_between_its_bounds() {
-    let text = "table = [\"0 ns\", \"1 us\", \"2 us\", \"50 us\"]\nccti_limit = 2\nccti_min = \
-                1\nrecovery_timer = \"1 ms\"";
+    let text = "table = [\"0 ns\", \"1 us\", \"2 us\", \"50 us\"]\nccti_limit = 2\nccti_min = 1\nrecovery_timer = \"1 ms\"";
     let mut scheme = scheme(text);
     // A source that was never notified leaves the smallest delay.
     sent(&mut scheme, US);

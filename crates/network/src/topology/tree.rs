@@ -169,8 +169,7 @@ impl Tree {
             Invalid::new(
                 shape.levels_key,
                 format!(
-                    "a tree of {} levels with these routers has more endpoints or routers than can \
-                     be numbered",
+                    "a tree of {} levels with these routers has more endpoints or routers than can be numbered",
                     shape.down.len()
                 ),
                 format!(

@@ -220,8 +220,8 @@ fn finish(drawing: &str, figure: &Figure, height: i32, place: Place) -> String {
         Place::Page => String::new(),
     };
     let mut text = format!(
-        "<svg {size}viewBox=\"0 0 {} {}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
-         aria-label=\"{}\" stroke-linejoin=\"round\">\n{body}",
+        "<svg {size}viewBox=\"0 0 {} {}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" \
+         stroke-linejoin=\"round\">\n{body}",
         px(WIDTH),
         px(height),
         super::format::escape(&figure.title)

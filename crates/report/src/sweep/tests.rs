@@ -140,8 +140,7 @@ fn metrics_of_different_units_have_panels_of_their_own() {
 
 #[test]
 fn panels_and_a_metric_along_the_bottom() {
-    let y = "kind = \"line\"\nx = \"summary.offered_load\"\ny = \"summary.accepted_load\"\npanel = \
-             \"routing\"";
+    let y = "kind = \"line\"\nx = \"summary.offered_load\"\ny = \"summary.accepted_load\"\npanel = \"routing\"";
     with(y, |_, figure| {
         assert_eq!(figure.panels.len(), 2);
         let plot = lines(&figure.panels[1]);
@@ -165,8 +164,7 @@ fn an_axis_without_a_place_names_the_series() {
             assert_eq!(figure.legend(), ["minimal", "par"]);
         },
     );
-    let one = "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\nwhere = \
-               { routing = \"par\" }";
+    let one = "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\nwhere = { routing = \"par\" }";
     with(one, |_, figure| assert_eq!(figure.legend(), [""]));
 }
 
@@ -195,8 +193,7 @@ fn bars_and_stacks_have_the_numbers_of_the_table() {
             assert_eq!(figure.data.rows.len(), 6);
         },
     );
-    let y = "kind = \"stacked\"\nx = \"routing\"\ny = [\"ejection.data\", \
-             \"ejection.control\"]\nwhere = { load = 0.6 }";
+    let y = "kind = \"stacked\"\nx = \"routing\"\ny = [\"ejection.data\", \"ejection.control\"]\nwhere = { load = 0.6 }";
     with(y, |_, figure| {
         let bars = bars(figure);
         assert!(bars.stacked);
@@ -207,8 +204,8 @@ fn bars_and_stacks_have_the_numbers_of_the_table() {
 
 #[test]
 fn bars_of_each_metric_stand_together() {
-    let y = "kind = \"bar\"\nx = \"metrics\"\ny = [\"latency.job.w.message.p99\", \
-             \"latency.job.w.network.p99\"]\nseries = \"load\"\nwhere = { routing = \"par\" }";
+    let y = "kind = \"bar\"\nx = \"metrics\"\ny = [\"latency.job.w.message.p99\", \"latency.job.w.network.p99\"]\n\
+             series = \"load\"\nwhere = { routing = \"par\" }";
     with(y, |_, figure| {
         let Plot::Bars(bars) = &figure.panels[0].plot else {
             panic!("{figure:?}");
@@ -236,8 +233,7 @@ fn figures_of_rows_do_without_results_too() {
         ("heatmap", "occupancy"),
     ] {
         let wanted = format!(
-            "kind = \"{kind}\"\ny = \"{y}\"\npanel = \"routing\"\nwhere = \
-             {{ load = 0.4, routing = \"minimal\" }}"
+            "kind = \"{kind}\"\ny = \"{y}\"\npanel = \"routing\"\nwhere = {{ load = 0.4, routing = \"minimal\" }}"
         );
         with(&wanted, |_, figure| {
             assert!(figure.is_empty(), "{kind}");
@@ -248,9 +244,8 @@ fn figures_of_rows_do_without_results_too() {
 
 #[test]
 fn the_page_names_failed_points() {
-    let y = "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\n[[claims]]\nid = \
-             \"c\"\nsays = \"a <claim>\"\nmetric = \"latency.message.mean\"\nwhere = \
-             { load = 0.2 }\nmax = \"1 us\"";
+    let y = "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\n\
+             [[claims]]\nid = \"c\"\nsays = \"a <claim>\"\nmetric = \"latency.message.mean\"\nwhere = { load = 0.2 }\nmax = \"1 us\"";
     with(y, |sweep, _| {
         let verdicts = sweep.study.verdicts(sweep.table);
         let html = page::page(sweep, &verdicts)
@@ -313,8 +308,7 @@ fn names_lose_what_they_have_in_common() {
 
 #[test]
 fn ratios_are_taken_seed_by_seed() {
-    let y = "kind = \"line\"\nx = \"load\"\ny = \"summary.accepted_load\"\nseries = \
-             \"routing\"\nratio = { where = { routing = \"minimal\" } }";
+    let y = "kind = \"line\"\nx = \"load\"\ny = \"summary.accepted_load\"\nseries = \"routing\"\nratio = { where = { routing = \"minimal\" } }";
     with(y, |_, figure| {
         let lines = lines(&figure.panels[0]);
         assert_eq!(lines.series[0].points[0].y, 1.0);
@@ -327,8 +321,7 @@ fn ratios_are_taken_seed_by_seed() {
         assert_eq!(lines.series[1].points[2].y, 502.0 / 202.0);
         assert!(lines.y.label.ends_with("over minimal") && lines.y.unit.is_empty());
     });
-    let y = "kind = \"bar\"\nx = \"load\"\ny = \"latency.message.p99\"\nratio = \
-             { metric = \"latency.message.mean\" }\nwhere = { routing = \"par\" }";
+    let y = "kind = \"bar\"\nx = \"load\"\ny = \"latency.message.p99\"\nratio = { metric = \"latency.message.mean\" }\nwhere = { routing = \"par\" }";
     with(y, |_, figure| {
         let Plot::Bars(bars) = &figure.panels[0].plot else {
             panic!("{figure:?}");

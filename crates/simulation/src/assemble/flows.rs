@@ -23,16 +23,14 @@ pub(super) fn rules(
     if can.announces && routing.has_alternatives() {
         return refuse(
             "routing.algorithm",
-            "the congestion control asks the links on the way of a flow, and with this routing \
-             packets that wait may go other ways",
+            "the congestion control asks the links on the way of a flow, and with this routing packets that wait may go other ways",
             "choose a routing whose packets wait where they are led, or another congestion.scheme",
         );
     }
     if circuits.is_some() && !routing.one_way() {
         return refuse(
             "queueing.scheme",
-            "the packets of a flow would be spread over virtual channels, and must not overtake \
-             each other",
+            "the packets of a flow would be spread over virtual channels, and must not overtake each other",
             "choose another queueing.scheme, or another routing",
         );
     }
@@ -46,8 +44,7 @@ pub(super) fn rules(
             return refuse(
                 "nic.flow_from",
                 "no flows are managed or recorded here",
-                "leave it out, or choose routing \"adaptive_flow\" or congestion.scheme \"saa\", \
-                 or set output.flows = true",
+                "leave it out, or choose routing \"adaptive_flow\" or congestion.scheme \"saa\", or set output.flows = true",
             );
         }
         return Ok(FlowRules {
@@ -87,8 +84,7 @@ pub(super) fn rules(
     if choice.is_some_and(|choice| choice.networks > 1) {
         return refuse(
             "routing.choose_at",
-            "flows are managed, and packets that a NIC gives different orders of dimensions \
-             overtake each other",
+            "flows are managed, and packets that a NIC gives different orders of dimensions overtake each other",
             "write \"router\", or choose another congestion.scheme",
         );
     }

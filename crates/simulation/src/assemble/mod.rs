@@ -123,8 +123,7 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         Some(_) if routing.keeps_bubbles() => {
             return Err(experiment.queueing.refuse(Invalid::new(
                 "scheme",
-                "packets would change their virtual channel within a ring, and a bubble is kept in \
-                 each",
+                "packets would change their virtual channel within a ring, and a bubble is kept in each",
                 "choose another scheme, or routing.rings = \"dateline\"",
             )));
         }

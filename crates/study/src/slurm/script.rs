@@ -127,9 +127,9 @@ impl Settings {
             run.push_str(&format!(" --ranks {} --launcher {launcher}", self.ranks));
         }
         format!(
-            "{}\n{}\n# The points of each task, by their number in `weir sweep \
-             plan`.\npoints=(\n{points})\n# In the place of this shell: so it is weir that Slurm's \
-             signal reaches, and that ends its run in good order.\nexec {run}\n",
+            "{}\n{}\n# The points of each task, by their number in `weir sweep plan`.\npoints=(\n{points})\n\
+             # In the place of this shell: so it is weir that Slurm's signal reaches, and that ends its run in good order.\n\
+             exec {run}\n",
             directives(&lines),
             self.unchanged()
         )

@@ -110,8 +110,7 @@ fn bounds_hold_at_every_place() {
 fn a_ratio_is_taken_with_the_same_point_but_for_some_axes() {
     let metric = "metric = \"latency.message.mean\"\n";
     let valiant = format!(
-        "{metric}where = {{ routing = \"valiant\" }}\nratio = \
-         {{ where = {{ routing = \"par\" }} }}\n"
+        "{metric}where = {{ routing = \"valiant\" }}\nratio = {{ where = {{ routing = \"par\" }} }}\n"
     );
     assert_measured(
         &format!("{valiant}min = 2\nmax = 2"),
@@ -126,12 +125,10 @@ fn a_ratio_is_taken_with_the_same_point_but_for_some_axes() {
         false,
     );
     let zero_load = format!(
-        "{metric}where = {{ routing = \"par\", load = 0.8 }}\nratio = \
-         {{ where = {{ load = 0.1 }} }}\n"
+        "{metric}where = {{ routing = \"par\", load = 0.8 }}\nratio = {{ where = {{ load = 0.1 }} }}\n"
     );
     assert_measured(&format!("{zero_load}max = 4.5"), "4.5", "at most 4.5", true);
-    let metrics = "metric = \"summary.accepted_load\"\nwhere = { load = 0.8 }\nratio = \
-                   { metric = \"summary.offered_load\" }\n";
+    let metrics = "metric = \"summary.accepted_load\"\nwhere = { load = 0.8 }\nratio = { metric = \"summary.offered_load\" }\n";
     assert_measured(
         &format!("{metrics}min = 0.9"),
         "0.375 to 1 (3 places; 0.375 at routing=valiant load=0.8)",
@@ -139,8 +136,7 @@ fn a_ratio_is_taken_with_the_same_point_but_for_some_axes() {
         false,
     );
     let difference = format!(
-        "{metric}where = {{ routing = \"par\", load = 0.4 }}\ndifference = \
-         {{ where = {{ load = 0.1 }} }}\n"
+        "{metric}where = {{ routing = \"par\", load = 0.4 }}\ndifference = {{ where = {{ load = 0.1 }} }}\n"
     );
     assert_measured(
         &format!("{difference}max = \"300 ns\""),
@@ -154,8 +150,7 @@ fn a_ratio_is_taken_with_the_same_point_but_for_some_axes() {
 fn one_number_of_many_along_an_axis() {
     let along = |take: &str| {
         format!(
-            "metric = \"latency.message.mean\"\nwhere = {{ routing = \"par\" }}\nalong = \
-             \"load\"\ntake = \"{take}\"\nmax = \"1 ms\""
+            "metric = \"latency.message.mean\"\nwhere = {{ routing = \"par\" }}\nalong = \"load\"\ntake = \"{take}\"\nmax = \"1 ms\""
         )
     };
     for (take, measured) in [
@@ -179,8 +174,7 @@ fn one_number_of_many_along_an_axis() {
         "at most 0.8",
         true,
     );
-    let growth = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\" }\nalong = \
-                  \"load\"\ntake = \"max\"\nratio = { where = { load = 0.2 } }\n";
+    let growth = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\" }\nalong = \"load\"\ntake = \"max\"\nratio = { where = { load = 0.2 } }\n";
     assert_measured(&format!("{growth}max = 3"), "3", "at most 3", true);
 }
 
@@ -188,8 +182,8 @@ fn one_number_of_many_along_an_axis() {
 fn saturation_lies_between_two_loads() {
     let first = |routing: &str, bound: &str| {
         format!(
-            "metric = \"summary.accepted_load\"\nwhere = {{ routing = \"{routing}\" }}\nalong = \
-             \"load\"\nfirst = {{ below = 0.95, of = \"summary.offered_load\" }}\n{bound}"
+            "metric = \"summary.accepted_load\"\nwhere = {{ routing = \"{routing}\" }}\nalong = \"load\"\n\
+             first = {{ below = 0.95, of = \"summary.offered_load\" }}\n{bound}"
         )
     };
     // Accepted less 0.95 of offered: +0.01 at 0.2, 0.3 - 0.38 = -0.08 at 0.4; so at 0.2 + 0.2 / 9.
@@ -202,11 +196,9 @@ fn saturation_lies_between_two_loads() {
     assert_measured(&first("par", "max = 0.9"), "nowhere", "at most 0.9", false);
     assert_measured(&first("par", "min = 0.9"), "nowhere", "at least 0.9", true);
     // Three times the latency at the smallest load: 600 ns, at 0.5.
-    let three = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\" }\nalong = \
-                 \"load\"\nfirst = { above = 3, of = \"start\" }\nmax = 0.5";
+    let three = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\" }\nalong = \"load\"\nfirst = { above = 3, of = \"start\" }\nmax = 0.5";
     assert_measured(three, "0.5", "at most 0.5", true);
-    let absolute = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\" }\nalong = \
-                    \"load\"\nfirst = { above = \"0.15 us\" }\nmax = 0.1";
+    let absolute = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\" }\nalong = \"load\"\nfirst = { above = \"0.15 us\" }\nmax = 0.1";
     assert_measured(absolute, "0.1", "at most 0.1", true);
     let same = first(
         "valiant",
@@ -240,8 +232,7 @@ fn orders_and_slopes() {
     assert_eq!(slack.holds, Some(true));
     let slope = |direction: &str| {
         format!(
-            "metric = \"latency.message.mean\"\nmonotone = \
-             {{ axis = \"load\", direction = \"{direction}\" }}"
+            "metric = \"latency.message.mean\"\nmonotone = {{ axis = \"load\", direction = \"{direction}\" }}"
         )
     };
     let rising = verdict(&slope("rising"));
@@ -259,9 +250,8 @@ fn orders_and_slopes() {
 fn seeds_become_one_number_first() {
     let by = |how: &str| {
         let text = format!(
-            "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \
-             \"latency.message.mean\"\nseeds = \"{how}\"\nwhere = \
-             {{ routing = \"par\", load = 0.1 }}\nmax = \"1 us\"\n"
+            "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"latency.message.mean\"\nseeds = \"{how}\"\n\
+             where = {{ routing = \"par\", load = 0.1 }}\nmax = \"1 us\"\n"
         );
         let study = study_with("seeds = 3", &text, &Options::default()).unwrap();
         let table = table(&study, 3, |_, _, _, seed| Some(seed as f64 * 10.0));

@@ -206,8 +206,7 @@ fn values_come_in_several_forms() {
     let mixed = axis("key = \"nic.max_packet\"\nvalues = [\"24 flits\", \"2 KiB\"]");
     assert!(!mixed.numeric(), "two units");
     let both = study(
-        "[[axis]]\nname = \"a\"\nkeys = [\"workload.hot.load\", \"workload.cold.load\"]\nvalues = \
-         [0.2, [0.3, 0.4]]\n",
+        "[[axis]]\nname = \"a\"\nkeys = [\"workload.hot.load\", \"workload.cold.load\"]\nvalues = [0.2, [0.3, 0.4]]\n",
     );
     let loads: Vec<[f64; 2]> = points(&both)
         .iter()
@@ -216,8 +215,8 @@ fn values_come_in_several_forms() {
     assert_eq!(loads, [[0.2, 0.2], [0.3, 0.4]]);
     assert_eq!(both.axes[0].values[1].label, "0.3 / 0.4");
     let several = study(
-        "[[axis]]\nname = \"a\"\nvalues = [\n { label = \"as it is\" },\n \
-         { label = \"input queued\", \"router.output_queue\" = \"none\", routing = { algorithm = \"valiant\" } },\n]\n",
+        "[[axis]]\nname = \"a\"\nvalues = [\n { label = \"as it is\" },\n { label = \"input queued\", \
+         \"router.output_queue\" = \"none\", routing = { algorithm = \"valiant\" } },\n]\n",
     );
     let routings: Vec<String> = points(&several)
         .iter()
@@ -229,8 +228,7 @@ fn values_come_in_several_forms() {
 #[test]
 fn exclusions_leave_points_out() {
     let study = study(&format!(
-        "{AXES}\n[[exclude]]\nrouting = [\"par\", \"valiant\"]\nload = [0.1, 0.2, \
-         0.8]\n[[exclude]]\nrouting = \"par\"\n"
+        "{AXES}\n[[exclude]]\nrouting = [\"par\", \"valiant\"]\nload = [0.1, 0.2, 0.8]\n[[exclude]]\nrouting = \"par\"\n"
     ));
     assert_eq!(
         labels(&study),
@@ -247,8 +245,7 @@ fn exclusions_leave_points_out() {
 #[test]
 fn reduced_keeps_some_values_and_sets_keys() {
     let text = format!(
-        "{AXES}\n[reduced]\nset = {{ \"run.until\" = \"2 us\" }}\naxis = \
-         {{ load = [0.4], routing = \"par\" }}\nseeds = 2\n"
+        "{AXES}\n[reduced]\nset = {{ \"run.until\" = \"2 us\" }}\naxis = {{ load = [0.4], routing = \"par\" }}\nseeds = 2\n"
     );
     let reduced = Options {
         sets: vec![],

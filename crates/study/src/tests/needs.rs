@@ -83,8 +83,7 @@ fn what_no_point_records() {
         ),
         (
             format!(
-                "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"-\"\nmetric = \"occupancy.max\"\nmax = \
-                 3\n"
+                "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"-\"\nmetric = \"occupancy.max\"\nmax = 3\n"
             ),
             15,
             ["not recorded", "set output.occupancy"],
@@ -117,11 +116,11 @@ fn workloads_that_run_nowhere() {
 
 #[test]
 fn ports_that_the_network_has_not() {
-    let tree = "topology = \
-                { kind = \"kary_ntree\", k = 2, n = 1, terminal = { bandwidth = \"1 Gbps\", latency = \"5 ns\" }, local = { bandwidth = \"1 Gbps\", latency = \"5 ns\" }, global = { bandwidth = \"1 Gbps\", latency = \"5 ns\" } }\nrouting \
-                = { algorithm = \"dmodk\" }\nrun = { until = \"5 us\" }\n[[workload]]\npattern = \
-                { kind = \"uniform\" }\nload = 0.1\nmessage = \"4 flits\"\n[[figure]]\nid = \
-                \"f\"\nkind = \"ternary\"\ny = \"ports.global\"\n";
+    let tree = "topology = { kind = \"kary_ntree\", k = 2, n = 1, terminal = { bandwidth = \"1 Gbps\", latency = \"5 ns\" }, \
+         local = { bandwidth = \"1 Gbps\", latency = \"5 ns\" }, global = { bandwidth = \"1 Gbps\", latency = \"5 ns\" } }\n\
+         routing = { algorithm = \"dmodk\" }\nrun = { until = \"5 us\" }\n\
+         [[workload]]\npattern = { kind = \"uniform\" }\nload = 0.1\nmessage = \"4 flits\"\n\
+         [[figure]]\nid = \"f\"\nkind = \"ternary\"\ny = \"ports.global\"\n";
     let study = Study::parse(tree, Path::new(""), &Options::default()).unwrap();
     let error = super::checked(&study).expect_err("one router");
     assert!(

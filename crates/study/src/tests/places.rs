@@ -39,9 +39,9 @@ fn some_points_are_those_of_the_whole_study() {
 /// thread.
 #[test]
 fn the_first_wrong_point_is_told() {
-    let axis = "[[axis]]\nname = \"bin\"\nkey = \"output.bin\"\nvalues = \
-                { from = 1, to = 400, step = 1 }\n[[axis]]\nname = \"load\"\nkey = \
-                \"workload.hot.load\"\nvalues = [0.1, 7.0, -1.0]\n";
+    let axis = "[[axis]]\nname = \"bin\"\nkey = \"output.bin\"\n\
+                values = { from = 1, to = 400, step = 1 }\n\
+                [[axis]]\nname = \"load\"\nkey = \"workload.hot.load\"\nvalues = [0.1, 7.0, -1.0]\n";
     let axis = axis.replace("output.bin", "run.seed");
     for _ in 0..20 {
         let error = study(&axis).points(&catalog()).expect_err("loads");

@@ -267,14 +267,12 @@ fn figures() {
             ["compares every point with itself", "another point"],
         ),
         (
-            "kind = \"stacked\"\nx = \"load\"\ny = \"summary.accepted_load\"\nratio = \
-             { where = { load = 0.1 } }",
+            "kind = \"stacked\"\nx = \"load\"\ny = \"summary.accepted_load\"\nratio = { where = { load = 0.1 } }",
             17,
             ["lines, bars or boxes only", "another kind"],
         ),
         (
-            "kind = \"box\"\nx = \"load\"\ny = \"summary.accepted_load\"\ninterval = \
-             \"confidence\"",
+            "kind = \"box\"\nx = \"load\"\ny = \"summary.accepted_load\"\ninterval = \"confidence\"",
             17,
             ["no whiskers", "kind = \"line\""],
         ),
@@ -345,8 +343,7 @@ fn figures() {
 fn claims() {
     let claim = |text: &str| {
         format!(
-            "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \
-             \"latency.message.mean\"\n{text}\n"
+            "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"latency.message.mean\"\n{text}\n"
         )
     };
     for (text, line, words) in [
@@ -436,8 +433,7 @@ fn claims() {
             ["the slack is a fraction", "0 to"],
         ),
         (
-            "along = \"load\"\ntake = \"max\"\nmonotone = \
-             { axis = \"load\", direction = \"rising\" }",
+            "along = \"load\"\ntake = \"max\"\nmonotone = { axis = \"load\", direction = \"rising\" }",
             16,
             ["along the axis of the order", "another axis"],
         ),
@@ -462,8 +458,7 @@ fn texts_that_cannot_be_printed() {
             ["axis.0.label", "U+001B, which is a control character"],
         ),
         (
-            "[[axis]]\nname = \"a\"\nkey = \"run.seed\"\nvalues = [1, 2]\nlabels = [\"x\", \
-             \"a,\\nb\"]",
+            "[[axis]]\nname = \"a\"\nkey = \"run.seed\"\nvalues = [1, 2]\nlabels = [\"x\", \"a,\\nb\"]",
             5,
             ["axis.0.labels.1", "U+000A"],
         ),
@@ -491,7 +486,7 @@ fn texts_that_cannot_be_printed() {
         assert_refused(top, line, &words);
     }
     // Lines are for texts that people read as such.
-    let figure = "[[figure]]\nid = \"f\"\nkind = \"bar\"\nx = \"load\"\ny = \
-                  \"summary.accepted_load\"\ncaption = \"\"\"\ntwo\n\tlines\"\"\"\n";
+    let figure = "[[figure]]\nid = \"f\"\nkind = \"bar\"\nx = \"load\"\ny = \"summary.accepted_load\"\n\
+                  caption = \"\"\"\ntwo\n\tlines\"\"\"\n";
     assert!(study_with("", &format!("{AXES}{figure}"), &Options::default()).is_ok());
 }

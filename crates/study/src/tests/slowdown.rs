@@ -40,8 +40,7 @@ fn points_that_differ_in_other_jobs_share_a_run() {
 
 #[test]
 fn a_point_in_which_a_job_is_alone_is_what_others_are_compared_with() {
-    let axis = "[[axis]]\nname = \"beside\"\nvalues = \
-                [{ label = \"no\", \"workload.hot.enabled\" = false }, \
+    let axis = "[[axis]]\nname = \"beside\"\nvalues = [{ label = \"no\", \"workload.hot.enabled\" = false }, \
                 { label = \"yes\", \"workload.hot.enabled\" = true }]";
     let points = points(&with_metrics("\"slowdown.cold\"", axis));
     assert_eq!(points.len(), 2);
@@ -91,8 +90,7 @@ fn only_its_own_rates_are_recorded() {
 
 #[test]
 fn what_is_asked_for_at_some_points_is_run_for_those() {
-    let figure = "[[figure]]\nid = \"f\"\nkind = \"line\"\nx = \"load\"\ny = \
-                  \"slowdown.*.max\"\nwhere = { routing = \"par\" }";
+    let figure = "[[figure]]\nid = \"f\"\nkind = \"line\"\nx = \"load\"\ny = \"slowdown.*.max\"\nwhere = { routing = \"par\" }";
     let points = points(&study(&format!("{AXES}{figure}")));
     let jobs: Vec<String> = (alone(&points).iter())
         .map(|point| point.label(&study(AXES)))
@@ -131,8 +129,7 @@ fn what_is_no_slowdown() {
 
 #[test]
 fn a_job_that_never_ends_alone_is_refused() {
-    let more = "[[workload]]\nname = \"md\"\nendpoints = [0, 1]\nshared = true\nmotif = \
-                { kind = \"allreduce\" }";
+    let more = "[[workload]]\nname = \"md\"\nendpoints = [0, 1]\nshared = true\nmotif = { kind = \"allreduce\" }";
     let base = BASE.replace("until = \"5 us\"", "until = \"completion\"");
     let base = base.replace(
         "endpoints = \"0..6\"",

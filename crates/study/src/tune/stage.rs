@@ -165,8 +165,7 @@ impl Tune {
             };
             let one = |id: &str, title: &str, y: &str| {
                 format!(
-                    "  \
-                     {{ id = {id:?}, title = {title:?}, kind = \"line\", x = {:?}, y = {y}, x_scale = {:?}, caption = {caption:?} }},\n",
+                    "  {{ id = {id:?}, title = {title:?}, kind = \"line\", x = {:?}, y = {y}, x_scale = {:?}, caption = {caption:?} }},\n",
                     parameter.key,
                     word(parameter.scale),
                 )
@@ -189,8 +188,8 @@ impl Tune {
         let one = |id: &str, title: &str, y_metrics: &str| {
             let [across, up] = [x, y].map(|at| &self.parameters[at]);
             format!(
-                "  \
-                 {{ id = {id:?}, title = {title:?}, kind = \"map\", x = {:?}, up = {:?}, y = {y_metrics}, x_scale = {:?}, y_scale = {:?}, marks = [{}], caption = {caption:?} }},\n",
+                "  {{ id = {id:?}, title = {title:?}, kind = \"map\", x = {:?}, up = {:?}, y = {y_metrics}, x_scale = {:?}, y_scale = {:?}, \
+                 marks = [{}], caption = {caption:?} }},\n",
                 across.key,
                 up.key,
                 word(across.scale),

@@ -154,8 +154,7 @@ mod tests {
 
     #[test]
     fn incast1_sends_blocking_and_receives_in_order() {
-        let parameters = "iterations = 500\nbytes = \"160 B\"\ncompute = \"20 us\"\nsend = \
-                          \"blocking\"\nreceive = \"ordered\"";
+        let parameters = "iterations = 500\nbytes = \"160 B\"\ncompute = \"20 us\"\nsend = \"blocking\"\nreceive = \"ordered\"";
         let sender = words(&ops("incast", parameters, 0, 512));
         assert_eq!(sender, ["Compute=20000000", "Send>511=160"].repeat(500));
         let receiver = words(&ops("incast", parameters, 511, 512));

@@ -232,8 +232,7 @@ mod tests {
     /// as frequent.
     #[test]
     fn sizes_are_drawn_by_volume() {
-        let mix = "permutations = 8\nbytes = [{ size = \"1 KiB\", share = 1 }, \
-                   { size = \"3 KiB\", share = 1 }]";
+        let mix = "permutations = 8\nbytes = [{ size = \"1 KiB\", share = 1 }, { size = \"3 KiB\", share = 1 }]";
         let run = run("permutations", mix, 500);
         let sent: u64 = run.messages.iter().map(|one| one.bytes).sum();
         // 4,000 flows of 1.5 KiB in the mean, sigma 0.87 KiB: 55 of 6,000.

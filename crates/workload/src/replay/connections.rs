@@ -353,9 +353,8 @@ mod tests {
     use super::super::testing::{read_bytes, refused, replay};
     use weir_model::NS;
 
-    const MATRIX: &str = "Nodes 4\nConnections 3\n0->1 id 1 start 500 size 100 recv_done_trigger \
-                          7\n1->2 trigger 7 size 200 prio 3\n3->2 start 0 size 300\ntrigger id 7 \
-                          oneshot\n";
+    const MATRIX: &str = "Nodes 4\nConnections 3\n0->1 id 1 start 500 size 100 recv_done_trigger 7\n\
+        1->2 trigger 7 size 200 prio 3\n3->2 start 0 size 300\ntrigger id 7 oneshot\n";
 
     #[test]
     fn connections_start_at_their_times_and_by_triggers() {

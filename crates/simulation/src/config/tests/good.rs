@@ -336,9 +336,8 @@ fn windows_line_ends_change_nothing() {
 fn a_file_says_where_tasks_are() {
     let folder = tempfile::tempdir().unwrap();
     let write = |text: &str| std::fs::write(folder.path().join("hosts.txt"), text).unwrap();
-    let text = "routing.algorithm = \"minimal\"\n[topology]\nkind = \"star\"\n[[workload]]\nload = \
-                0.4\nmessage = \"4 flits\"\nendpoints = { file = \"hosts.txt\" }\npattern = \
-                { kind = \"uniform\" }\n[run]\nuntil = \"5 us\"\n";
+    let text = "routing.algorithm = \"minimal\"\n[topology]\nkind = \"star\"\n[[workload]]\nload = 0.4\nmessage = \"4 flits\"\n\
+                endpoints = { file = \"hosts.txt\" }\npattern = { kind = \"uniform\" }\n[run]\nuntil = \"5 us\"\n";
     let read = |text: &str| Experiment::from_text("e.toml", text, folder.path(), &[], &catalog());
     write("# task 0\n7 3\n\n5   # and one more\n");
     let experiment = read(text).unwrap_or_else(|error| panic!("{}", error.render(false)));

@@ -46,8 +46,7 @@ fn a_name_is_enough() {
 
 #[test]
 fn tasks_are_placed() {
-    let text = "motif = { kind = \"pump\", by = 2 }\ntasks = 5\nplacement = \
-                \"random\"\nplacement_seed = 7\n";
+    let text = "motif = { kind = \"pump\", by = 2 }\ntasks = 5\nplacement = \"random\"\nplacement_seed = 7\n";
     let experiment = loaded(text);
     let expected = Endpoints::Count {
         count: 5,

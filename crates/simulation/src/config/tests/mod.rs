@@ -185,19 +185,16 @@ fn catalog() -> Catalog {
         ],
         ready_workloads: &[(
             "pump-8",
-            "# Eight pumps.\ntasks = 8\nmotif = { kind = \"pump\", by = 3 }\nmpi = \
-             { preset = \"codes\" }\n",
+            "# Eight pumps.\ntasks = 8\nmotif = { kind = \"pump\", by = 3 }\nmpi = { preset = \"codes\" }\n",
         )],
         presets: &[
             (
                 "far",
-                "# A far shift.\n[routing]\nalgorithm = \"minimal\"\n[routing.minimal]\nby = \
-                 7\n[router]\nspeedup = 3.0\nlatency = \"7 ns\"\n",
+                "# A far shift.\n[routing]\nalgorithm = \"minimal\"\n[routing.minimal]\nby = 7\n[router]\nspeedup = 3.0\nlatency = \"7 ns\"\n",
             ),
             (
                 "near",
-                "[routing.minimal]\nby = 2\n[routing.valiant]\nfar = true\n[nic]\norder = \
-                 \"fifo\"\n",
+                "[routing.minimal]\nby = 2\n[routing.valiant]\nfar = true\n[nic]\norder = \"fifo\"\n",
             ),
             ("wrong", "[router]\n\nspeed = 2.0\n"),
         ],

@@ -31,8 +31,7 @@ fn the_users_keys_lie_above_a_presets() {
     assert!(set.resolved.contains("by = 5"), "{}", set.resolved);
     // Only the effective values are left of it.
     assert!(!experiment.resolved.contains("preset"));
-    let plain = "routing = { algorithm = \"minimal\", by = 7 }\nrouter = \
-                 { latency = \"9 ns\", speedup = 3.0 }\n";
+    let plain = "routing = { algorithm = \"minimal\", by = 7 }\nrouter = { latency = \"9 ns\", speedup = 3.0 }\n";
     assert_eq!(
         experiment.resolved,
         good(&format!("{plain}{STAR}"), &[]).resolved

@@ -15,9 +15,8 @@ fn run(text: &str, tasks: u32) -> Ideal {
 
 #[test]
 fn a_ring() {
-    let text = "rounds = 3\n[[phases]]\nsend = \
-                [{ to = \"(task + 1) % tasks\", bytes = \"100 B\" }]\nreceive = \
-                [{ from = \"(task - 1) % tasks\" }]\n";
+    let text = "rounds = 3\n[[phases]]\nsend = [{ to = \"(task + 1) % tasks\", bytes = \"100 B\" }]\n\
+        receive = [{ from = \"(task - 1) % tasks\" }]\n";
     let run = run(text, 5);
     assert_eq!(run.sent_by(4), [(0, 100, 0); 3]);
     assert_eq!(run.tasks[0].finished(), Some(3 * (100 + 1_000)));
@@ -56,10 +55,9 @@ fn a_pipeline() {
 
 #[test]
 fn rounds_that_differ_and_collectives() {
-    let text = "rounds = 3\n[[phases]]\nsend = \
-                [{ to = \"xor(task, 2 ** step)\", bytes = \"8 B\" }]\nreceive = \
-                [{ from = \"xor(task, 2 ** step)\" }]\ncollective = \
-                { kind = \"bcast\", bytes = \"5 B\", root = \"step\" }\n";
+    let text = "rounds = 3\n[[phases]]\nsend = [{ to = \"xor(task, 2 ** step)\", bytes = \"8 B\" }]\n\
+        receive = [{ from = \"xor(task, 2 ** step)\" }]\n\
+        collective = { kind = \"bcast\", bytes = \"5 B\", root = \"step\" }\n";
     let run = run(text, 8);
     let sent: Vec<u32> = run
         .sent_by(0)
@@ -72,9 +70,8 @@ fn rounds_that_differ_and_collectives() {
 
 #[test]
 fn what_is_wrong_is_refused_before_it_runs() {
-    let ring = "rounds = 3\n[[phases]]\nsend = \
-                [{ to = \"(task + 1) % tasks\", bytes = \"100 B\" }]\nreceive = \
-                [{ from = \"(task - 1) % tasks\" }]\n";
+    let ring = "rounds = 3\n[[phases]]\nsend = [{ to = \"(task + 1) % tasks\", bytes = \"100 B\" }]\n\
+        receive = [{ from = \"(task - 1) % tasks\" }]\n";
     for (from, to, parts) in [
         (
             "task + 1) %",

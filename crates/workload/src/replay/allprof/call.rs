@@ -30,8 +30,7 @@ pub struct Calls<'a> {
 }
 
 /// Reason why operations in a communicator cannot be simulated.
-const UNKNOWN: &str = "the trace does not say who is in communicators that are not made by \
-                       MPI_Comm_split or MPI_Comm_dup";
+const UNKNOWN: &str = "the trace does not say who is in communicators that are not made by MPI_Comm_split or MPI_Comm_dup";
 
 /// The tag that receives any.
 const ANY_TAG: i64 = -1;
@@ -232,8 +231,7 @@ impl<'a> Calls<'a> {
                         self.requests.look(count, first);
                     }
                 }
-                let why = "what they look for is over at the next wait, or when its request is \
-                           used again";
+                let why = "what they look for is over at the next wait, or when its request is used again";
                 self.processes
                     .coverage
                     .ignored("tests and probes", 1, 0, why);

@@ -3,8 +3,8 @@ use weir_model::US;
 
 /// Two processes of Open MPI: 0 sends nonblocking, 1 receives from any source; both combine 4
 /// doubles.
-const FIRST: &str = "# a \
-                     comment\nMPI_Init:-:1:2:100\nMPI_Isend:110:1:50:11,8,8:1:3:9000,0,2:7000:112\nMPI_Wait:120:7000:0:121\nMPI_Allreduce:121:1:2:4:11,8,8:3:9000,0,2:130\nMPI_Finalize:131:-\n";
+const FIRST: &str = "# a comment\nMPI_Init:-:1:2:100\nMPI_Isend:110:1:50:11,8,8:1:3:9000,0,2:7000:112\n\
+    MPI_Wait:120:7000:0:121\nMPI_Allreduce:121:1:2:4:11,8,8:3:9000,0,2:130\nMPI_Finalize:131:-\n";
 const SECOND: &str = "MPI_Init:-:1:2:50\nMPI_Recv:52:1:50:11,8,8:-1:-1:8000,1,2:0:60\n\
     MPI_Allreduce:60:1:2:4:11,8,8:3:8000,1,2:70\nMPI_Finalize:71:-\n";
 

@@ -343,10 +343,9 @@ fn what_can_never_finish_is_refused() {
     let good = both.replace("b requires a", "b irequires a");
     replay(&read_bytes("goal", "", good.as_bytes()).unwrap()).finish();
     // A second round of the same tags: the first message is not the second.
-    let second = "num_ranks 2\nrank 0 \
-                  {\na: send 1b to 1\nb: recv 1b from 1\nb requires a\nc: recv 1b from 1\nc requires b\nd: send 1b to 1\nd requires c\n}\nrank \
-                  1 \
-                  {\na: send 1b to 0\nb: recv 1b from 0\nb requires a\nc: recv 1b from 0\nc requires b\nd: send 1b to 0\nd requires c\n}\n";
+    let second = "num_ranks 2\nrank 0 {\na: send 1b to 1\nb: recv 1b from 1\nb requires a\nc: recv 1b from 1\nc requires b\n\
+        d: send 1b to 1\nd requires c\n}\nrank 1 {\na: send 1b to 0\nb: recv 1b from 0\nb requires a\nc: recv 1b from 0\nc requires b\n\
+        d: send 1b to 0\nd requires c\n}\n";
     let said = refused("goal", "", second);
     assert!(said.contains("line 6: a deadlock"), "{said}");
     // Receives of anything can complete in some order.
@@ -358,9 +357,8 @@ fn what_can_never_finish_is_refused() {
 fn a_deadlock_that_another_order_would_avoid_is_left_to_the_run() {
     // One of two receives of the same messages completes at once; the file does not determine
     // which.
-    let text = "num_ranks 2\nrank 0 \
-                {\na: recv 1b from 1\nb: recv 1b from 1\ns: send 1b to 1\ns requires b\n}\nrank 1 \
-                {\na: send 1b to 0\nr: recv 1b from 0\nb: send 1b to 0\nb requires r\n}\n";
+    let text = "num_ranks 2\nrank 0 {\na: recv 1b from 1\nb: recv 1b from 1\ns: send 1b to 1\ns requires b\n}\n\
+        rank 1 {\na: send 1b to 0\nr: recv 1b from 0\nb: send 1b to 0\nb requires r\n}\n";
     read_bytes("goal", "", text.as_bytes()).unwrap();
     // If they are posted one after the other, it does.
     let text = text.replace("s: send", "b irequires a\ns: send");

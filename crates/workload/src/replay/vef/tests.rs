@@ -46,9 +46,8 @@ fn every_collective_operation() {
         let [other_send, other_receive, root_send, root_receive] =
             [0, 1, 2, 3].map(|at| root.split(' ').nth(at).unwrap());
         let text = format!(
-            "VEF3 3 0 1 1 0 0\nC0 0 1 2\nG0 0 {op} 0 {other_send} {other_receive} 0 0 -1\nG0 0 \
-             {op} 1 {root_send} {root_receive} 0 0 -1\nG0 0 {op} 2 {other_send} {other_receive} 0 \
-             0 -1\n"
+            "VEF3 3 0 1 1 0 0\nC0 0 1 2\nG0 0 {op} 0 {other_send} {other_receive} 0 0 -1\n\
+             G0 0 {op} 1 {root_send} {root_receive} 0 0 -1\nG0 0 {op} 2 {other_send} {other_receive} 0 0 -1\n"
         );
         let trace = read_bytes("vef", "", text.as_bytes())
             .unwrap_or_else(|error| panic!("{}", error.message));

@@ -89,8 +89,7 @@ fn what_came_from_the_command_line_is_said_to() {
         (
             "nic.acknowledge=maybe",
             [
-                "nic.acknowledge: expected true or false, got \"maybe\" (given by `--set \
-                 nic.acknowledge=maybe`)",
+                "nic.acknowledge: expected true or false, got \"maybe\" (given by `--set nic.acknowledge=maybe`)",
                 "write true or false",
             ],
         ),

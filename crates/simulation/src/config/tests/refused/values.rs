@@ -152,14 +152,12 @@ fn run_and_output() {
             ["output.rates.interval: 0 ns is no interval", "10 us"],
         ),
         (
-            "until = \"1 us\"\n[output]\nrates = \
-             { interval = \"1 us\", tasks = { workload0 = [] } }",
+            "until = \"1 us\"\n[output]\nrates = { interval = \"1 us\", tasks = { workload0 = [] } }",
             16,
             ["output.rates: this chooses nobody", "or endpoints"],
         ),
         (
-            "until = \"1 us\"\n[output]\nrates = \
-             { interval = \"1 us\", tasks = { workload1 = [0] } }",
+            "until = \"1 us\"\n[output]\nrates = { interval = \"1 us\", tasks = { workload1 = [0] } }",
             16,
             [
                 "there is no workload called \"workload1\"",
@@ -290,8 +288,7 @@ fn workload_values() {
 
 #[test]
 fn workload_names_are_unique() {
-    let second = "[[workload]]\nname = \"workload0\"\nload = 1\nmessage = \"1 flit\"\npattern = \
-                  { kind = \"uniform\" }\n";
+    let second = "[[workload]]\nname = \"workload0\"\nload = 1\nmessage = \"1 flit\"\npattern = { kind = \"uniform\" }\n";
     assert_section_refused(
         second,
         2,
