@@ -28,8 +28,7 @@ fn picosecond() -> Duration {
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "connections",
-    summary: "A connection matrix of htsim: messages with their times, or started by the ends of \
-              others.",
+    summary: "A connection matrix of htsim: messages with their times, or started by the ends of others.",
     source: "htsim (Raiciu et al.; Ultra Ethernet Consortium)",
     examples: &[r#"file = "perm.cm""#],
     parameters: Keys::of::<Params>(),
@@ -323,8 +322,7 @@ fn graphs(
         for &(owner, before) in &fired[&trigger] {
             if owner != task {
                 let message = format!(
-                    "the trigger {trigger} is fired by task {owner} and starts a message of task \
-                     {task}, which cannot know"
+                    "the trigger {trigger} is fired by task {owner} and starts a message of task {task}, which cannot know"
                 );
                 return refuse(
                     message,

@@ -388,8 +388,7 @@ impl Actions {
             _ => {
                 return Err(wrong(
                     format!("{} is no action", shown(name)),
-                    "write an action that SimGrid replays, such as `compute`, `send`, `waitall`, \
-                     `allreduce`",
+                    "write an action that SimGrid replays, such as `compute`, `send`, `waitall`, `allreduce`",
                 ));
             }
         };
