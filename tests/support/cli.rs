@@ -83,6 +83,8 @@ impl Cli {
             Some(ranks) => Cli::program(weir, ranks),
         };
         command.args(&self.arguments).current_dir(self.folder());
+        // Open MPI's own files of each test apart: those that end are removed with their folder.
+        command.env("OMPI_MCA_orte_tmpdir_base", self.folder());
         command
     }
 

@@ -66,6 +66,7 @@ impl Sweep {
             .args(["sweep", what, "job.toml", "--out", "out"])
             .args(more)
             .current_dir(self.folder.path())
+            .env("OMPI_MCA_orte_tmpdir_base", self.folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command

@@ -393,7 +393,9 @@ impl Active<'_> {
     fn message(&self, exit: ExitStatus) -> String {
         let log = self.dir.last_words(LAST_WORDS);
         let error = log.rfind("error:").map(|at| log[at..].to_string());
-        let last = || log.lines().last().map(str::to_string);
+        // Not the rule below a message of mpirun.
+        let has_words = |line: &&str| line.contains(char::is_alphanumeric);
+        let last = || log.lines().rev().find(has_words).map(str::to_string);
         let text = error.or_else(last).unwrap_or_default();
         match exit.signal() {
             Some(signal) => format!("ended by signal {signal}"),

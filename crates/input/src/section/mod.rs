@@ -193,8 +193,9 @@ impl Section {
         }
     }
 
-    /// The error that a key of this section is called almost like `key`, which is missing.
-    fn misspelt(&self, key: &str) -> Option<ConfigError> {
+    /// The error that a key of this section is called almost like `key`, which is missing; None if
+    /// no key is.
+    pub fn misspelt(&self, key: &str) -> Option<ConfigError> {
         // Parameters of variants are keys of the section, too: only a typing error is told from
         // them.
         let slip = |member: &&Member| {

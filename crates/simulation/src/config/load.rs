@@ -246,7 +246,15 @@ fn topology(
         let node = base.overlaid(without_file(section.node));
         section.node = Node { origin, ..node };
     }
-    (catalog.topologies).read(section.choosing_by("kind", Some("topologies")))
+    let section = section.choosing_by("kind", Some("topologies"));
+    if section.node.get("kind").is_none()
+        && let Some(error) = section
+            .misspelt("kind")
+            .or_else(|| section.misspelt("file"))
+    {
+        return Err(error);
+    }
+    (catalog.topologies).read(section)
 }
 
 fn same_text(a: &Node, b: &Node) -> bool {

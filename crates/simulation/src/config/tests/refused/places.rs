@@ -5,6 +5,17 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
+fn a_network_file_under_a_misspelt_key() {
+    let text = LEAST.replace("kind = \"ring\"\nrouters = 12", "fiel = \"ring-12\"");
+    let error = refusal(&text, &[]);
+    assert_eq!(error.line(), Some(2));
+    assert_says(
+        &error,
+        &["topology: unknown key `fiel`", "did you mean `file`?"],
+    );
+}
+
+#[test]
 fn errors_in_a_network_file_point_into_it() {
     let with_file = |name: &str| {
         LEAST.replace(
