@@ -1,6 +1,6 @@
 //! The same bits for any number of ranks, and other bits for another seed.
 
-use crate::support::{Experiment, difference, run_on, run_plan};
+use crate::support::{Experiment, difference, run_on, run_plan, same};
 
 /// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
 fn same_on_all_ranks(experiment: &Experiment) {
@@ -15,7 +15,7 @@ pub fn same_on(ranks: &[u32], experiment: &Experiment) {
     for &ranks in ranks.iter().filter(|&&n| n <= domains) {
         let shared = run_on(ranks, &plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert!(
-            shared == alone.data,
+            same(&shared, &alone.data),
             "{ranks} ranks differ from one process in\n{text}"
         );
     }

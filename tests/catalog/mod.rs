@@ -8,7 +8,7 @@ mod patterns;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::support::{Experiment, resume_on, run_saving};
+use crate::support::{Experiment, resume_on, run_saving, same};
 use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::input::Section;
@@ -114,7 +114,10 @@ fn everywhere(experiment: &Experiment) -> Data {
     let most = plan.schedule.interleaving.map_or(domains, |_| 1);
     let (alone, saved) = good(run_saving(1, &plan, seed));
     let (shared, saved_shared) = good(run_saving(2.min(most), &plan, seed + 1));
-    assert!(shared == alone, "two ranks differ from one in\n{text}");
+    assert!(
+        same(&shared, &alone),
+        "two ranks differ from one in\n{text}"
+    );
     for (ranks, saved) in [(3.min(most), saved), (1, saved_shared)] {
         let saved = saved.expect("a window ends");
         let bytes = codec::encode(&saved).expect("plain data");
@@ -122,7 +125,7 @@ fn everywhere(experiment: &Experiment) -> Data {
         let resumed = resume_on(ranks, &plan, &saved).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let when = saved.until();
         assert!(
-            resumed == alone,
+            same(&resumed, &alone),
             "gone on from {when} ps on {ranks} ranks, the run differs in\n{text}"
         );
     }

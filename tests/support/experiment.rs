@@ -334,6 +334,11 @@ fn on_ranks<R: Send>(
     })
 }
 
+/// True if two runs gave the same numbers. (A number that is missing is NaN in both.)
+pub fn same(one: &Data, other: &Data) -> bool {
+    one == other || format!("{one:?}") == format!("{other:?}")
+}
+
 /// Runs a plan on some ranks; the data of the result.
 pub fn run_on(ranks: u32, plan: &Plan) -> Result<Data, RunError> {
     let run = |rank: &mut Threads| Ok((simulation::run(plan, rank, &mut Nobody)?, ()));

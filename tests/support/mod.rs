@@ -11,7 +11,7 @@ pub mod sweeping;
 #[allow(unused_imports)] // each test file uses a part
 pub use cli::{Cli, Ran, difference};
 #[allow(unused_imports)]
-pub use experiment::{Experiment, Nobody, resume_on, run_on, run_plan, run_saving};
+pub use experiment::{Experiment, Nobody, resume_on, run_on, run_plan, run_saving, same};
 
 use std::sync::Arc;
 
