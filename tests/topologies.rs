@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use weir::catalog::catalog;
 use weir::model::LinkKind;
+use weir::topology::dragonfly::Dragonfly;
 use weir::topology::{Links, Peer, Topology, search_links};
 
 use crate::attack::draw::{Draw, FEW};
@@ -112,10 +113,7 @@ fn check_names(topology: &dyn Topology) -> Result<(), TestCaseError> {
 /// The lengths of shortest routes against a search. A dragonfly's are over one global link at most:
 /// tests/dragonfly.rs.
 fn check_distances(topology: &dyn Topology) -> Result<(), TestCaseError> {
-    if topology
-        .as_a::<weir::topology::dragonfly::Dragonfly>()
-        .is_some()
-    {
+    if topology.as_a::<Dragonfly>().is_some() {
         return Ok(());
     }
     let mut farthest = 0;

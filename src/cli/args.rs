@@ -97,8 +97,8 @@ pub enum Command {
 pub struct TuneOptions {
     /// An experiment, or a job file with [tune] and [[criterion]] (TOML).
     pub file: PathBuf,
-    /// Where the search goes, which is taken up again there. Default: out/NAME, after the name of
-    /// the file.
+    /// Directory of the search; a search that is there goes on. Default: out/NAME, after the name
+    /// of the file.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Set a key of the experiment at all points: `run.until="20 us"`. May be repeated.
@@ -113,7 +113,7 @@ pub struct TuneOptions {
     /// MPI ranks of each point.
     #[arg(long, value_name = "R", default_value_t = 1)]
     pub ranks: u32,
-    /// What starts several ranks; their number and the program are added.
+    /// Command that starts several ranks; their number and the program are added.
     #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
     pub launcher: String,
     /// Run nothing: write the job file of what is to be run next, which `weir sweep plan`, `run`
@@ -138,8 +138,8 @@ pub struct CompletionsOptions {
 /// `weir man`.
 #[derive(Args, Debug)]
 pub struct ManOptions {
-    /// Where weir.1, weir-run.1 … go; made if it does not exist. Default: weir.1 goes to standard
-    /// output.
+    /// Directory for weir.1, weir-run.1 …; made if it does not exist. Default: weir.1 goes to
+    /// standard output.
     pub dir: Option<PathBuf>,
 }
 
@@ -182,8 +182,8 @@ pub struct RunOptions {
     /// What to run.
     #[command(flatten)]
     pub experiment: ExperimentOptions,
-    /// Where result.h5 goes; made if it does not exist. Default: out/NAME, after the name of the
-    /// experiment file.
+    /// Directory for result.h5; made if it does not exist. Default: out/NAME, after the name of
+    /// the experiment file.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Overwrite the result of another experiment in DIR.

@@ -440,7 +440,7 @@ fn rows_of<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// Text in lines of at most [`WIDTH`], but never narrower than 40 beside the indent. No word is cut.
+/// Text in lines of at most [`WIDTH`], but with 40 columns beside the indent. No word is cut.
 fn wrap(text: &str, indent: &str) -> String {
     let options = textwrap::Options::new(WIDTH.max(indent.len() + 40))
         .initial_indent(indent)

@@ -83,8 +83,8 @@ fn what_is_given_its_order_when_it_is_generated_waits_for_that_one() {
             "{x_first} {y_first}"
         );
     }
-    // Endpoints 2, 3 and 13 wide port the path by x to node 1, and the queue of packets to 5 by x; by y
-    // its path is free, and so are both paths to 10.
+    // Endpoints 2, 3 and 13 fill the path by x to node 1, and with it the queue of packets to 5 by
+    // x; by y its path is free, and so are both paths to 10.
     let arrived = |choose_at: &str| {
         let crowded = two_flows(choose_at, "24 flits")
             .traffic("hotspot", 1.0)

@@ -246,7 +246,7 @@ pub const WIDTH: usize = 100;
 /// Lines wider than that. Most are comments, which rustfmt does not wrap.
 pub const WIDE_LINES: Count = Count {
     name: "WIDE_LINES",
-    limit: 263,
+    limit: 259,
     slack: 50,
     remedy: "Wrap the lines you added: git diff -U0 main | grep -E '^[+].{101}'. Lines by file:",
 };

@@ -17,9 +17,9 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
 # Simulated time of a shortened run: long enough for packets to cross the networks that come with weir.
-SHORT_US = 1.5
+SHORT_US = 3.0
 # Of an application: longer than hosts take for the first messages.
-APPLICATION_US = 5.0
+APPLICATION_US = 10.0
 DRAGONFLIES = (72, 1056, 3078, 8192)
 
 UNITS = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}

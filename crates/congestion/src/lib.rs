@@ -208,7 +208,7 @@ fn times(factor: f64, time: f64) -> Time {
     ((factor * time) as Time).min(LATEST)
 }
 
-/// Refuses a scheme that needs acknowledgements if packets are not acknowledged; `why` says what for.
+/// Refuses a scheme that needs acknowledgements if packets are not acknowledged.
 fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result<(), ConfigError> {
     if about.acknowledge {
         return Ok(());

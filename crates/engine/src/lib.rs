@@ -91,7 +91,7 @@ pub trait Domain {
         None
     }
     /// True if the run needs nothing more from this domain, though there may be more to do.
-    /// When all domains say so the run ends.
+    /// The run ends when this is true for all domains.
     fn finished(&self) -> bool {
         false
     }

@@ -106,14 +106,20 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
     broken(text, options)
 }
 
-/// The lines of a text, broken at spaces as `options` say; none for an empty text.
+/// The lines of a text, broken at spaces as `options` say. Any white space counts as one space; a
+/// text without words has no lines.
 pub fn broken(text: &str, options: Options) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let text = words.join(" ");
     let options = options
         .wrap_algorithm(WrapAlgorithm::FirstFit)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);
-    let lines = textwrap::wrap(text, options).into_iter();
-    lines.map(Cow::into_owned).collect()
+    let lines = textwrap::wrap(&text, options);
+    lines.into_iter().map(Cow::into_owned).collect()
 }
 
 /// At most `width` characters; the middle of a longer text is replaced by `..`.
@@ -208,6 +214,12 @@ mod tests {
                 "{width}"
             );
         }
+    }
+
+    #[test]
+    fn white_space_is_a_space_and_no_words_are_no_lines() {
+        assert_eq!(wrap(" a  b\n\tc ", 20, ""), ["a b c"]);
+        assert!(wrap("", 20, "").is_empty() && wrap(" \n", 20, "  ").is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::config::{Experiment, ProgramConfig, RouterConfig, WorkloadConfig};
 use weir_fabric::{CreditAt, Drive, Open, Traffic};
 use weir_input::{Duration, OutputQueue};
 use weir_model::{Invalid, KindName, NEVER, Time, stream};
+use weir_network::topology::kns::Kns;
 use weir_workload::tasks::{Job, Op, Script};
 
 /// Most parts of programs that are examined for something that is sent.
@@ -52,9 +53,7 @@ fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
 /// packets keep to.
 fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let (network, scheme) = (plan.network(), plan.scheme.as_ref());
-    network
-        .topology
-        .as_a::<weir_network::topology::kns::Kns>()?;
+    network.topology.as_a::<Kns>()?;
     let drops = scheme.timeout() != Time::MAX || scheme.loss() > 0.0;
     if !(scheme.capabilities().answers && drops) {
         return None;

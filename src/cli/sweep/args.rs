@@ -65,7 +65,7 @@ pub struct RunOptions {
     /// MPI ranks of each point.
     #[arg(long, value_name = "R", default_value_t = 1)]
     pub ranks: u32,
-    /// What starts several ranks; their number and the program are added.
+    /// Command that starts several ranks; their number and the program are added.
     #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
     pub launcher: String,
     /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left
@@ -105,7 +105,7 @@ pub struct SubmitOptions {
     /// Tasks that run at once, at most.
     #[arg(long, value_name = "N")]
     pub max_running: Option<NonZeroUsize>,
-    /// What starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which their
+    /// Command that starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which their
     /// number and the program are added, as in "srun --mpi=pmi2 -n".
     #[arg(long, value_name = "COMMAND", default_value = "mpirun")]
     pub launcher: String,

@@ -53,18 +53,25 @@ fn after(steps: u32, scheme: &dyn Scheme, seed: u64) -> (Box<dyn Scheme>, World)
 fn who_is_loaded_goes_on_as_who_was_saved() {
     for (name, unused) in all() {
         let nothing = unused.save().expect("saved");
-        let mut changed = false;
+        let mut changed = 0;
         for seed in 0..SEEDS {
             let steps = below(&mut stream(seed, &[1]), 1_500);
             let (mut one, mut its) = after(steps, unused.as_ref(), seed);
+            // A state that empties itself again is saved while it holds something.
+            for _ in 0..500 {
+                if one.save().as_ref() != Ok(&nothing) {
+                    break;
+                }
+                its.step(one.as_mut());
+            }
             let bytes = one.save().expect("saved");
+            changed += u32::from(bytes != nothing);
             let mut other = fresh(unused.as_ref());
             other.load(&bytes).expect("loaded");
             assert_eq!(other.save().as_ref(), Ok(&bytes), "{name}, {seed}");
             let mut others = its.clone();
             for _ in 0..500 {
                 its.step(one.as_mut());
-                changed |= one.save().as_ref() != Ok(&nothing);
                 others.step(other.as_mut());
                 assert_eq!(its.log.last(), others.log.last(), "{name}, {seed}");
             }
@@ -75,8 +82,9 @@ fn who_is_loaded_goes_on_as_who_was_saved() {
         // The numbers of NICs and outputs, and then the state.
         let has_state = nothing.len() > 2;
         assert_eq!(
-            changed, has_state,
-            "{name}: the steps of world.rs do not change its state"
+            changed > SEEDS as u32 / 2,
+            has_state,
+            "{name}: {changed} of {SEEDS} random histories (world.rs) change its state"
         );
     }
 }

@@ -22,7 +22,8 @@ use weir_input::{ConfigError, Section};
 use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId};
 
 /// Parameters of the HyperX, in Ahn et al. S (`sizes`), T (`endpoints_per_router`) and K
-/// (`links_between_routers`, for any two routers of a line). A domain is a slab: the routers with the same coordinate in the longest dimension.
+/// (`links_between_routers`, for any two routers of a line). A domain is a slab: the routers with
+/// the same coordinate in the longest dimension.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Params(pub GridParams);
 

@@ -88,8 +88,8 @@ const DASHES: [&str; 6] = ["", "16 8", "5 6", "28 8 5 8", "32 10", "5 12"];
 pub const DOTTED: usize = 2;
 
 /// The plotting library has no dashes that turn corners.
-/// So the dash travels in the width of the stroke: a multiple of this, to be made an attribute by
-/// [`dashed`].
+/// The dash is therefore encoded in the width of the stroke: a multiple of this, which [`dashed`]
+/// makes an attribute.
 const DASH_STEP: u32 = 1_000;
 
 /// A stroke with a dash.

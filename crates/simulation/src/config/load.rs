@@ -248,9 +248,7 @@ fn topology(
     }
     let section = section.choosing_by("kind", Some("topologies"));
     if section.node.get("kind").is_none()
-        && let Some(error) = section
-            .misspelt("kind")
-            .or_else(|| section.misspelt("file"))
+        && let Some(error) = section.misspelt("file")
     {
         return Err(error);
     }

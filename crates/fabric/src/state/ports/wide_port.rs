@@ -115,7 +115,7 @@ impl WidePorts {
         self.of_mut(base).channel(queue, channels)
     }
 
-    /// True if wide ports that were read from a file are those of the same ports as `fresh` ones, and
+    /// True if wide ports that were read from a file belong to the same ports as `fresh` ones, and
     /// name only channels that exist.
     pub fn fit(&self, fresh: &WidePorts, channels: usize) -> bool {
         let pairs = self.0.iter().zip(fresh.0.iter());

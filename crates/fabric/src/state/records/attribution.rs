@@ -27,7 +27,7 @@ const STALLED: Time = 20;
 const PRESSES: u64 = 4;
 
 /// The most rows of a domain.
-/// When there are more, the ports are examined half as often, for bins of twice the width.
+/// With more rows, the ports are examined half as often, for bins of twice the width.
 const MOST_ROWS: usize = 1 << 18;
 
 /// Division of the buffer of an input.
