@@ -97,7 +97,7 @@ pub enum Command {
 pub struct TuneOptions {
     /// An experiment, or a job file with [tune] and [[criterion]] (TOML).
     pub file: PathBuf,
-    /// Directory of the search; a search that is there goes on. Default: out/NAME, after the name
+    /// Directory of the search; an unfinished search continues. Default: out/NAME, after the name
     /// of the file.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
