@@ -5,10 +5,7 @@ use std::io::IsTerminal;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity,
-    SourceCode, SourceSpan,
-};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use weir_model::{unprintable, visible};
 
@@ -35,8 +32,7 @@ pub enum Origin {
 
 /// An error in the input: the problem, its place, and the remedy.
 ///
-/// As a [`miette::Diagnostic`] it prints the file and the line with a marker.
-/// [`ConfigError::render`] is that text.
+/// [`ConfigError::render`] is the whole text, with the file and the line with a marker.
 #[derive(Debug)]
 pub struct ConfigError {
     /// The problem, with the key and the value: one line, without the place and the remedy.
@@ -54,8 +50,7 @@ struct Details {
 #[derive(Debug)]
 struct Place {
     source: Arc<Source>,
-    code: NamedSource<String>,
-    span: SourceSpan,
+    span: Range<usize>,
 }
 
 impl ConfigError {
@@ -85,7 +80,6 @@ impl ConfigError {
             } => {
                 error.details.place = Some(Place {
                     source: source.clone(),
-                    code: NamedSource::new(visible(&source.name), blotted(&source.text)),
                     span: first_line(&source.text, span.start, span.end),
                 });
             }
@@ -122,27 +116,36 @@ impl ConfigError {
     /// The line that is wrong, from 1.
     pub fn line(&self) -> Option<usize> {
         let place = self.details.place.as_ref()?;
-        let before = place.source.text.get(..place.span.offset())?;
+        let before = place.source.text.get(..place.span.start)?;
         Some(before.matches('\n').count() + 1)
     }
 
     /// The whole message as text: the problem, the file, the line with a marker, the remedy.
     pub fn render(&self, colour: bool) -> String {
-        let theme = if colour {
-            GraphicalTheme::unicode()
-        } else {
-            GraphicalTheme::unicode_nocolor()
+        let level = match self.details.warning {
+            true => Level::WARNING,
+            false => Level::ERROR,
         };
-        let handler = GraphicalReportHandler::new_themed(theme)
-            .with_links(false)
-            .with_width(100)
-            .with_context_lines(1);
-        let mut text = String::new();
-        match handler.render_report(&mut text, self) {
-            Ok(()) => text,
-            // Only the formatting into a string can fail; the plain words are still worth printing.
-            Err(fmt::Error) => format!("{self}\n{}", self.remedy().unwrap_or_default()),
+        let mut page = vec![Group::with_title(
+            level.primary_title(wrapped(&self.message)),
+        )];
+        let remedy = self.remedy().map(wrapped);
+        if let Some(Place { source, span }) = &self.details.place {
+            let text = blotted(&source.text);
+            let around = AnnotationKind::Visible.span(line_before(&text, span.start)..span.end);
+            let here = AnnotationKind::Primary.span(span.clone());
+            let file = Snippet::source(text).path(visible(&source.name));
+            let problem = page.remove(0).element(file.annotations([around, here]));
+            let remedy = remedy.map(|remedy| Level::HELP.message(remedy));
+            page.push(problem.elements(remedy));
+        } else if let Some(remedy) = remedy {
+            page.push(Group::with_title(Level::HELP.secondary_title(remedy)));
         }
+        let renderer = match colour {
+            true => Renderer::styled(),
+            false => Renderer::plain(),
+        };
+        renderer.term_width(WIDTH).render(&page)
     }
 
     /// [`ConfigError::render`] for standard error: in colour if it is a terminal and `NO_COLOR` is
@@ -167,14 +170,29 @@ fn blotted(text: &str) -> String {
 }
 
 /// A span cut to its first line: a marker under a whole table would hide the message.
-fn first_line(text: &str, start: usize, end: usize) -> SourceSpan {
+fn first_line(text: &str, start: usize, end: usize) -> Range<usize> {
     let start = start.min(text.len());
     let end = end.clamp(start, text.len());
     let length = text
         .get(start..end)
         .map_or(0, |part| part.find(['\n', '\r']).unwrap_or(part.len()));
-    SourceSpan::new(start.into(), length)
+    start..start + length
 }
+
+/// The start of the line before that of `place`; the start of that line if it is the first.
+fn line_before(text: &str, place: usize) -> usize {
+    let before = text.get(..place).unwrap_or_default();
+    let ends = before.rmatch_indices('\n').map(|(at, _)| at + 1);
+    ends.take(2).last().unwrap_or(0)
+}
+
+/// A message in lines that fit into a terminal with the words before them.
+fn wrapped(message: &str) -> String {
+    textwrap::wrap(&visible(message), WIDTH - 12).join("\n")
+}
+
+/// Columns of a message.
+const WIDTH: usize = 100;
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,24 +201,3 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
-
-impl Diagnostic for ConfigError {
-    fn severity(&self) -> Option<Severity> {
-        self.details.warning.then_some(Severity::Warning)
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let remedy = self.details.remedy.as_ref()?;
-        Some(Box::new(visible(remedy)))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.details.place.as_ref()?.code)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.details.place.as_ref()?;
-        let label = LabeledSpan::new_primary_with_span(Some("here".into()), place.span);
-        Some(Box::new(std::iter::once(label)))
-    }
-}

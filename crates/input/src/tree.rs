@@ -235,9 +235,9 @@ pub fn key(key: &str) -> String {
 /// A value as TOML on one line.
 pub fn inline(node: &Node) -> String {
     match &node.value {
-        Value::String(s) => toml_edit::Value::from(s.as_str()).to_string(),
+        Value::String(s) => toml::Value::from(s.as_str()).to_string(),
         Value::Integer(i) => i.to_string(),
-        Value::Float(x) => toml_edit::Value::from(*x).to_string(),
+        Value::Float(x) => toml::Value::from(*x).to_string(),
         Value::Boolean(b) => b.to_string(),
         Value::Datetime(d) => d.clone(),
         Value::Array(items) => {

@@ -1,11 +1,11 @@
 //! SVG to PNG.
 
-use std::sync::{Arc, OnceLock};
+mod letters;
 
 use resvg::{tiny_skia, usvg};
 
-use super::style::FONT;
 use super::{DrawError, Outcome};
+use letters::outlined;
 
 /// Renders an SVG at two pixels per CSS pixel, as screens and papers want it. No file of the system
 /// is read: the font is the program's own.
@@ -13,20 +13,10 @@ use super::{DrawError, Outcome};
 /// # Errors
 /// [`DrawError`] if it is no SVG, or too large for a bitmap.
 pub fn png(svg: &str) -> Outcome<Vec<u8>> {
-    static FONTS: OnceLock<Arc<usvg::fontdb::Database>> = OnceLock::new();
-    let fonts = FONTS.get_or_init(|| {
-        let mut fonts = usvg::fontdb::Database::new();
-        fonts.load_font_data(FONT.to_vec());
-        fonts.set_sans_serif_family("Liberation Sans");
-        Arc::new(fonts)
-    });
-    let options = usvg::Options {
-        fontdb: fonts.clone(),
-        font_family: "Liberation Sans".to_string(),
-        ..usvg::Options::default()
-    };
     let failed = |cause: String| DrawError(cause);
-    let tree = usvg::Tree::from_str(svg, &options).map_err(|error| failed(error.to_string()))?;
+    let options = usvg::Options::default();
+    let tree = usvg::Tree::from_str(&outlined(svg)?, &options)
+        .map_err(|error| failed(error.to_string()))?;
     let scale = 2.0;
     let size = tree.size();
     let [width, height] = [size.width(), size.height()].map(|side| (side * scale).round() as u32);
