@@ -76,6 +76,8 @@ pub enum Command {
     /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs,
     /// traces.
     List(ListOptions),
+    /// Print the documentation of a key of experiment and job files: type, default, meaning.
+    Doc(DocOptions),
     /// Say what a result file holds.
     Inspect(InspectOptions),
     /// Say which links congestion begins at, who causes it, and whom it holds up.
@@ -229,6 +231,14 @@ pub struct ListOptions {
     /// of their parameters.
     #[arg(long, conflicts_with_all = ["what", "name"])]
     pub json: bool,
+}
+
+/// `weir doc`.
+#[derive(Args, Debug)]
+pub struct DocOptions {
+    /// Its path, `router.input_buffer` or `workload.0.load`; the end of one, `input_buffer`; or a
+    /// part of one, `max_`.
+    pub key: String,
 }
 
 /// `weir inspect`.

@@ -1,8 +1,10 @@
 //! `weir list`: the names that an experiment file may use, from the declarations of the variants'
 //! own files, and the files that come with weir.
 
+mod keys;
 mod sections;
 
+pub use keys::doc;
 pub use sections::SECTIONS;
 
 use serde_json::{Map, Value as Json, json};

@@ -23,6 +23,7 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Command::Tune(options) => super::tune(&options, catalog),
         Command::Check(options) => super::check(&options, catalog),
         Command::List(options) => super::list(&options, catalog),
+        Command::Doc(options) => super::doc(&options, catalog),
         Command::Inspect(options) => super::inspect(&options),
         Command::Explain(options) => super::explain(&options, catalog),
         Command::Report(options) => super::report(&options, catalog),

@@ -39,12 +39,13 @@ pub use tune::tune;
 use clap::error::{ContextKind, ErrorKind};
 
 use args::{
-    CompletionsOptions, ExplainOptions, ExportOptions, InspectOptions, ListOptions, ManOptions,
-    ReportOptions,
+    CompletionsOptions, DocOptions, ExplainOptions, ExportOptions, InspectOptions, ListOptions,
+    ManOptions, ReportOptions,
 };
 use console::{tell, tell_error, tell_failure, write_out};
 use failure::{BAD_INPUT, FAILED};
 
+use weir_input::ConfigError;
 use weir_model::visible;
 use weir_simulation::config::Catalog;
 
@@ -90,7 +91,20 @@ pub fn list(options: &ListOptions, catalog: &Catalog) -> ExitCode {
     if options.json {
         return print(&format!("{:#}\n", list::json(catalog)));
     }
-    match list::list(catalog, options.what.as_deref(), options.name.as_deref()) {
+    print_or_refuse(list::list(
+        catalog,
+        options.what.as_deref(),
+        options.name.as_deref(),
+    ))
+}
+
+/// `weir doc`.
+pub fn doc(options: &DocOptions, catalog: &Catalog) -> ExitCode {
+    print_or_refuse(list::doc(catalog, &options.key))
+}
+
+fn print_or_refuse(text: Result<String, ConfigError>) -> ExitCode {
+    match text {
         Ok(text) => print(&text),
         Err(error) => {
             tell_error(&error);
@@ -203,15 +217,23 @@ fn colours(terminal: bool) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Logs go to standard error; `RUST_LOG` overrides the level.
+/// Logs go to standard error; `RUST_LOG` overrides the level: `debug`, or `weir_study=debug,warn`
+/// for targets, which are the crates and their modules.
 pub fn log_to_stderr(verbose: u8) {
-    use tracing_subscriber::EnvFilter;
-    let level = ["warn", "info", "debug"][usize::from(verbose.min(2))];
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    use tracing_subscriber::filter::{LevelFilter, Targets};
+    use tracing_subscriber::prelude::*;
+    let level = [LevelFilter::WARN, LevelFilter::INFO, LevelFilter::DEBUG];
+    let given = std::env::var("RUST_LOG")
+        .ok()
+        .filter(|text| !text.is_empty());
+    let given = given.and_then(|text| text.parse::<Targets>().ok());
+    let filter =
+        given.unwrap_or_else(|| Targets::new().with_default(level[usize::from(verbose.min(2))]));
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(colours(std::io::stderr().is_terminal()))
-        .with_target(false)
+        .with_target(false);
+    tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
         .init();
 }
