@@ -1,12 +1,15 @@
 """Opens reports in headless Chromium and says what is wrong with them: figures that are not there or not drawn, anything
-wider than the window, errors on the console, anything fetched from elsewhere.
+wider than the window, errors on the console, anything fetched from elsewhere. Of the book that ci/manual makes of the manual it tells pages
+that are wider than a phone, figures that are not there, and words that the search does not find.
 
     check_report.py REPORT.html … [--pictures FOLDER]
+    check_report.py --book FOLDER
 
 Chromium is `chromium`, or what the environment variable CHROMIUM names.
 """
 
 import argparse
+import glob
 import html
 import json
 import os
@@ -20,6 +23,52 @@ import tempfile
 WIDTHS = (1280, 800, 500)
 # No user has to wait for a page that long.
 HANGS = 120
+
+# A phone, for the book: its pages are opened in a frame.
+PHONE = 390
+# Words that any edition of the manual has.
+WORDS = ("saturation", "exit codes", "incast", "vcs")
+
+# Pages are opened one after the other in a frame of that width. What is wrong becomes an attribute, which --dump-dom prints.
+FRAMES = """<!DOCTYPE html><body><script>
+const book = %s, pages = %s, words = %s, width = %d;
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+async function open(address) {
+  const frame = document.createElement("iframe");
+  frame.width = width;
+  frame.height = 800;
+  frame.src = address;
+  document.body.append(frame);
+  await new Promise((done) => { frame.onload = done; });
+  return frame;
+}
+async function look() {
+  const wrong = [];
+  for (const page of pages) {
+    const frame = await open(book + page);
+    // Tables and examples scroll by themselves.
+    const wide = [...frame.contentDocument.querySelectorAll("body *")]
+      .find((one) => one.getBoundingClientRect().right > width + 1 && !one.closest(".table-wrapper > *, pre > *, nav"));
+    if (wide) wrong.push(`${page} is too wide: ${wide.tagName} ${wide.textContent.trim().slice(0, 40)}`);
+    for (const image of frame.contentDocument.images) {
+      if (!image.naturalWidth) wrong.push(`${page} has no ${image.src}`);
+    }
+    frame.remove();
+  }
+  for (const word of words) {
+    const frame = await open(book + "index.html?search=" + encodeURIComponent(word));
+    let found = "";
+    for (let wait = 0; wait < 100 && !/^[1-9]/.test(found); wait++) {
+      await sleep(100);
+      found = frame.contentDocument.querySelector("#mdbook-searchresults-header")?.textContent.trim() ?? "no search";
+    }
+    if (!/^[1-9]/.test(found)) wrong.push(`the search for ${word} finds ${found}`);
+    frame.remove();
+  }
+  document.body.setAttribute("data-wrong", JSON.stringify(wrong));
+}
+look().catch((error) => document.body.setAttribute("data-wrong", JSON.stringify(["" + error])));
+</script>"""
 
 # Runs in the page when it is complete. What it finds becomes an attribute of the document, which --dump-dom prints.
 PROBE = """
@@ -121,6 +170,25 @@ def check(report, width):
     return complaints
 
 
+def check_book(book):
+    """The complaints about the pages of a book, and about its search."""
+    book = os.path.realpath(book)
+    pages = sorted(os.path.relpath(page, book) for page in glob.glob(os.path.join(book, "**/*.html"), recursive=True))
+    pages = [page for page in pages if page not in ("404.html", "toc.html")]
+    assert pages, f"{book} has no pages"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "frames.html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(FRAMES % (json.dumps(f"file://{book}/"), json.dumps(pages), json.dumps(WORDS), PHONE))
+        arguments = ["--allow-file-access-from-files", "--virtual-time-budget=60000", "--dump-dom", f"file://{path}"]
+        text, log = chromium(arguments, folder)
+    found = re.search(r'data-wrong="([^"]*)"', text)
+    assert found, f"the pages were not opened: {log[-2000:]}"
+    complaints = json.loads(html.unescape(found[1]))
+    print(f"{book}: {len(pages)} pages, {len(WORDS)} searches, {len(complaints)} complaints")
+    return complaints
+
+
 def picture(report, width, dark, folder):
     """A screenshot of a report."""
     path = folder / f"{report.parent.name}-{width}{'-dark' if dark else ''}.png"
@@ -131,10 +199,13 @@ def picture(report, width, dark, folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("reports", nargs="+", type=pathlib.Path)
+    parser.add_argument("reports", nargs="*", type=pathlib.Path)
+    parser.add_argument("--book")
     parser.add_argument("--pictures", type=pathlib.Path)
     options = parser.parse_args()
-    complaints = []
+    complaints = check_book(options.book) if options.book else []
+    if not options.book and not options.reports:
+        parser.error("no report and no book")
     for report in options.reports:
         for width in WIDTHS:
             complaints += check(report, width)
