@@ -3,6 +3,7 @@ use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::compare::CompareOptions;
 use super::launch::mpi_library;
 use super::names::Names;
 use super::program;
@@ -82,6 +83,8 @@ pub enum Command {
     Inspect(InspectOptions),
     /// Say which links congestion begins at, who causes it, and whom it holds up.
     Explain(ExplainOptions),
+    /// Compare runs, or sweeps, with the first of them.
+    Compare(CompareOptions),
     /// Make a page and figures of a run or a sweep: DIR/report.html, DIR/figures.
     Report(ReportOptions),
     /// Write the messages of a run as a trace that can be replayed.

@@ -26,6 +26,7 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Command::Doc(options) => super::doc(&options, catalog),
         Command::Inspect(options) => super::inspect(&options),
         Command::Explain(options) => super::explain(&options, catalog),
+        Command::Compare(options) => super::compare(&options, catalog),
         Command::Report(options) => super::report(&options, catalog),
         Command::Export(options) => super::export(&options),
         Command::Schema => super::schema(catalog),

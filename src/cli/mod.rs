@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod check;
+mod compare;
 mod completions;
 mod console;
 mod explain;
@@ -42,6 +43,7 @@ use args::{
     CompletionsOptions, DocOptions, ExplainOptions, ExportOptions, InspectOptions, ListOptions,
     ManOptions, ReportOptions,
 };
+use compare::CompareOptions;
 use console::{tell, tell_error, tell_failure, write_out};
 use failure::{BAD_INPUT, FAILED};
 
@@ -135,6 +137,17 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
 /// `weir explain`.
 pub fn explain(options: &ExplainOptions, catalog: &Catalog) -> ExitCode {
     match explain::explain(options, catalog) {
+        Ok(text) => print(&text),
+        Err(failure) => {
+            tell_failure(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// `weir compare`.
+pub fn compare(options: &CompareOptions, catalog: &Catalog) -> ExitCode {
+    match compare::compare(options, catalog) {
         Ok(text) => print(&text),
         Err(failure) => {
             tell_failure(&failure);

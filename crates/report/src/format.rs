@@ -76,6 +76,17 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// Five significant digits.
+pub fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 1e15 || size != 0.0 && size < 1e-5 => return format!("{value:.4e}"),
+        0.0 => 0,
+        _ if value == value.trunc() && value.abs() < 1e9 => 0,
+        size => (4 - size.log10().floor() as i32).max(0) as usize,
+    };
+    format!("{value:.digits$}")
+}
+
 /// Divides by `base` while the number would show more than three digits before the point.
 fn reduce(mut value: f64, base: f64, steps: usize) -> (f64, usize) {
     let mut step = 0;

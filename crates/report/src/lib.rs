@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod bands;
+pub mod compare;
 pub mod congestion;
 pub mod draw;
 pub mod explanation;

@@ -31,7 +31,7 @@ pub use frame::{Frame, write_frame};
 pub use out_dir::lock::{Holder, Lock, Taken, began, here};
 pub use out_dir::partial::{Partial, remove_leftovers, replace};
 pub use rates::{RatesOverTime, Whose};
-pub use read::{Entry, Stored, StoredLatency, read, read_header};
+pub use read::{Entry, Stored, StoredLatency, read, read_header, same_data};
 pub use results::{
     Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series,
 };

@@ -1,4 +1,5 @@
 mod latency;
+mod same;
 
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -17,6 +18,7 @@ use super::seal::{Kind, Unsealed, verify};
 use super::stats::Digest;
 pub use latency::StoredLatency;
 use latency::read_latency;
+pub use same::same_data;
 use weir_model::table::Summary;
 
 /// More phases than programs have parts.

@@ -10,6 +10,7 @@ mod alone;
 mod axis;
 mod cell;
 mod claim;
+pub mod compare;
 mod criterion;
 mod dir;
 mod expand;

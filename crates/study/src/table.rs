@@ -162,6 +162,26 @@ impl Table {
     }
 }
 
+impl Study {
+    /// Metrics that tables for people show: those that the study asks for, otherwise throughput and
+    /// latency.
+    pub fn shown_metrics(&self) -> Vec<Metric> {
+        const USUAL: [&str; 4] = [
+            "summary.offered_load",
+            "summary.accepted_load",
+            "latency.message.mean",
+            "latency.message.p99",
+        ];
+        let asked = self.metrics();
+        match asked.is_empty() {
+            true => (USUAL.iter())
+                .filter_map(|name| Metric::parse(name, &[]).ok())
+                .collect(),
+            false => asked,
+        }
+    }
+}
+
 /// The results of a study.
 struct Results<'a> {
     study: &'a Study,

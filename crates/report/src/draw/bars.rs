@@ -5,7 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::cartesian::{Grid, Inside, frame, ticks_across};
 use super::hover::Spots;
-use super::style::{Ink, Looks, TICK, px, text};
+use super::style::{Ink, Looks, TICK, mark, px, text};
 use super::{Area, Outcome, nothing};
 use crate::figure::{Bars, Coord, Group, Point, quantile};
 use crate::format::shorten;
@@ -36,13 +36,19 @@ pub fn draw(bars: &Bars, area: &Area, looks: &Looks, spots: &mut Spots) -> Outco
     let y = Coord::names(&labels).reversed();
     let x = bars.value.coord(bars.ends(), ticks_across(area, px(160)));
     let inside = frame(area, &x, &y, Grid::Upright)?;
+    if bars.dots {
+        let ends = [0.0, bars.groups.len() as f64].map(|row| inside.held(0.0, row));
+        let zero = PathElement::new(ends.to_vec(), Ink::Soft.rgb().stroke_width(3));
+        inside.area.draw(&zero)?;
+    }
     for (row, group) in bars.groups.iter().enumerate() {
         let mut over = |corners, name: &str, point: &Point| {
             spots.over(&inside.area, corners, &said(bars, group, name, point));
         };
-        match bars.stacked {
-            true => stack(&inside, row, group, looks, &mut over)?,
-            false => side_by_side(&inside, row, group, looks, &mut over)?,
+        match (bars.stacked, bars.dots) {
+            (true, _) => stack(&inside, row, group, looks, &mut over)?,
+            (_, true) => dots(&inside, row, group, looks, &mut over)?,
+            _ => side_by_side(&inside, row, group, looks, &mut over)?,
         }
     }
     Ok(())
@@ -118,6 +124,30 @@ fn side_by_side(inside: &Inside, row: usize, group: &Group, looks: &Looks, over:
         if inside.shares(point.y, top).0 > 1.0 {
             words(inside, "off the scale", 0.0, top + share / 2.0)?;
         }
+    }
+    Ok(())
+}
+
+/// A dot for each value, with its spread.
+fn dots(inside: &Inside, row: usize, group: &Group, looks: &Looks, over: Over) -> Outcome {
+    let share = 0.8 / group.bars.len().max(1) as f64;
+    for (place, (name, point)) in group.bars.iter().enumerate() {
+        let middle = row as f64 + 0.1 + (place as f64 + 0.5) * share;
+        if !point.y.is_finite() {
+            continue;
+        }
+        whisker(inside, point, middle)?;
+        mark(
+            &inside.area,
+            inside.held(point.y, middle),
+            &looks.of_name(name),
+        )?;
+        let (x, y) = inside.held(point.y, middle);
+        over(
+            [(x - px(6), y - px(6)), (x + px(6), y + px(6))],
+            name,
+            point,
+        );
     }
     Ok(())
 }

@@ -45,8 +45,21 @@ fn bars(values: &[f64], stacked: bool) -> Plot {
             ..Group::default()
         }],
         stacked,
-        boxes: false,
+        ..Bars::default()
     })
+}
+
+/// Dots on both sides of zero.
+fn dots(values: &[f64]) -> Plot {
+    let Plot::Bars(mut bars) = bars(values, false) else {
+        unreachable!()
+    };
+    bars.dots = true;
+    bars.value = Axis::new("difference to A", "%");
+    for (_, point) in &mut bars.groups[0].bars {
+        point.spread = [point.y - 1.0, point.y + 1.0];
+    }
+    Plot::Bars(bars)
 }
 
 /// A box over values.

@@ -103,7 +103,7 @@ impl Point {
 /// Horizontal bars in groups.
 #[derive(Clone, Debug, Default)]
 pub struct Bars {
-    /// To the right; begins at zero.
+    /// To the right; begins at zero, except for dots.
     pub value: Axis,
     /// From the top down.
     pub groups: Vec<Group>,
@@ -112,6 +112,8 @@ pub struct Bars {
     /// Boxes over the single values instead of bars: from the first to the third quartile, with a
     /// line at the median.
     pub boxes: bool,
+    /// Dots instead of bars, on both sides of a line at zero.
+    pub dots: bool,
 }
 
 impl Bars {
@@ -121,6 +123,10 @@ impl Bars {
             return self.groups.iter().map(Group::total).collect();
         }
         let bars = self.groups.iter().flat_map(|group| &group.bars);
+        if self.dots {
+            let ends = bars.flat_map(|(_, point)| [point.y, point.spread[0], point.spread[1]]);
+            return ends.chain([0.0]).collect();
+        }
         bars.flat_map(|(_, point)| [point.y, point.spread[1]])
             .collect()
     }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::super::page::{Page, Part, Row, Rows};
 use super::Sweep;
+use crate::format::short;
 use weir_result::TraceError;
 use weir_study::{Metric, Point, PointDir, State, Study, Verdict};
 
@@ -138,28 +139,12 @@ fn failures(sweep: &Sweep) -> Option<Rows> {
     })
 }
 
-/// The columns of the table on the page: the columns that the study asks for; otherwise throughput
-/// and latency.
-fn columns(sweep: &Sweep) -> Vec<Metric> {
-    let mut metrics = sweep.study.metrics();
-    if metrics.is_empty() {
-        let usual = [
-            "summary.offered_load",
-            "summary.accepted_load",
-            "latency.message.mean",
-            "latency.message.p99",
-        ];
-        metrics = usual
-            .iter()
-            .filter_map(|name| Metric::parse(name, &[]).ok())
-            .collect();
-    }
-    metrics.truncate(12);
-    metrics
-}
+/// Columns of the table on the page.
+const MOST_COLUMNS: usize = 12;
 
 fn points(sweep: &Sweep) -> Rows {
-    let metrics = columns(sweep);
+    let mut metrics = sweep.study.shown_metrics();
+    metrics.truncate(MOST_COLUMNS);
     let axes = sweep.study.axes.iter();
     let mut head = texts(["point"]);
     head.extend(axes.clone().map(|axis| match axis.unit.as_str() {
@@ -199,17 +184,6 @@ fn points(sweep: &Sweep) -> Rows {
         rows: rows.collect(),
         head,
     }
-}
-
-/// Five significant digits.
-fn short(value: f64) -> String {
-    let digits = match value.abs() {
-        size if size >= 1e15 || size != 0.0 && size < 1e-5 => return format!("{value:.4e}"),
-        0.0 => 0,
-        _ if value == value.trunc() && value.abs() < 1e9 => 0,
-        size => (4 - size.log10().floor() as i32).max(0) as usize,
-    };
-    format!("{value:.digits$}")
 }
 
 /// The parameters that are the same at all points.

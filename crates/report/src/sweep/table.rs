@@ -348,6 +348,7 @@ pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pane
                     groups,
                     stacked,
                     boxes: wanted.kind == FigureKind::Box,
+                    dots: false,
                 }),
             });
         }

@@ -253,7 +253,7 @@ fn attribute(group: String, name: &str, known: &'static [Attribute]) -> Outcome<
 }
 
 /// The unit of a metric: times are in ns, counts have none.
-fn unit(units: &'static str) -> &'static str {
+pub(crate) fn unit(units: &'static str) -> &'static str {
     match units {
         "ps" => "ns",
         "1" => "",

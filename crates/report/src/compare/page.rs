@@ -1,0 +1,52 @@
+//! A comparison as a page.
+
+use super::tables::tables;
+use super::text::summary;
+use crate::figure::Figure;
+use crate::page::{Page, Part, Row, Rows};
+use weir_study::compare::Comparison;
+
+/// The page of a comparison with these figures.
+pub fn page(comparison: &Comparison, figures: Vec<Figure>, all: bool) -> Page {
+    let inputs = &comparison.inputs;
+    let names: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
+    let rows = inputs
+        .iter()
+        .map(|input| Row::new([&input.letter, &input.path, &input.about]));
+    let mut parts = vec![Part::Table(Rows {
+        title: "Compared".into(),
+        note: "Differences are to A.".into(),
+        rows: rows.collect(),
+        ..Rows::default()
+    })];
+    let mut tables = tables(comparison, all)
+        .into_iter()
+        .map(with_signs)
+        .peekable();
+    let keys = tables.next_if(|table| table.title == "Experiments");
+    parts.extend(keys.map(Part::Table));
+    if !figures.is_empty() {
+        parts.push(Part::Figures);
+    }
+    parts.extend(tables.map(Part::Table));
+    Page {
+        title: format!("{} compared", names.join(", ")),
+        lead: summary(comparison, all),
+        warnings: comparison.remarks.clone(),
+        parts,
+        figures,
+    }
+}
+
+/// The same table with signs that a terminal may lack.
+fn with_signs(mut table: Rows) -> Rows {
+    let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells);
+    for cell in cells {
+        for (plain, sign) in [(">= ", "≥ "), ("<= ", "≤ ")] {
+            if let Some(rest) = cell.strip_prefix(plain) {
+                *cell = format!("{sign}{rest}");
+            }
+        }
+    }
+    table
+}

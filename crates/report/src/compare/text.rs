@@ -1,0 +1,138 @@
+//! A comparison for people: lines of text.
+
+use super::tables::tables;
+use crate::format::{shorten, wrap};
+use crate::page::Rows;
+use weir_study::compare::{Change, Comparison};
+
+/// Widest cell of a text.
+const CELL: usize = 44;
+
+/// Widest line of prose.
+const WIDTH: usize = 100;
+
+/// The comparison as lines. With `all`, equal numbers and keys are among them, and all metrics.
+pub fn text(comparison: &Comparison, all: bool) -> String {
+    let mut lines = Vec::new();
+    let widest = comparison
+        .inputs
+        .iter()
+        .map(|input| input.path.chars().count());
+    let widest = widest.max().unwrap_or_default();
+    for input in &comparison.inputs {
+        let (letter, path) = (&input.letter, &input.path);
+        lines.push(
+            format!("{letter}  {path:<widest$}  {}", input.about)
+                .trim_end()
+                .into(),
+        );
+    }
+    if !comparison.remarks.is_empty() {
+        lines.push(String::new());
+    }
+    for remark in &comparison.remarks {
+        lines.extend(wrap(&format!("note: {remark}"), WIDTH, "  "));
+    }
+    for table in tables(comparison, all) {
+        lines.push(String::new());
+        lines.extend(aligned(&table));
+        lines.extend(wrap(&table.note, WIDTH, ""));
+    }
+    lines.push(String::new());
+    for line in summary(comparison, all) {
+        lines.extend(wrap(&line, WIDTH, "  "));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Counts of differences and of equal things.
+pub(super) fn summary(comparison: &Comparison, all: bool) -> Vec<String> {
+    let mut lines = identical(comparison);
+    let numbers = &comparison.numbers;
+    let same = numbers.iter().filter(|number| number.same).count();
+    let differ = numbers.len() - same;
+    let keys = comparison.keys.len();
+    lines.push(match (differ, keys, comparison.notes.len(), comparison.alone.len()) {
+        (0, 0, 0, 0) => format!(
+            "No differences: {same} numbers and {} keys are the same.",
+            comparison.same_keys
+        ),
+        _ => format!(
+            "Keys: {keys} differ, {} are the same. Numbers: {differ} differ, {same} are the same.",
+            comparison.same_keys
+        ),
+    });
+    let hidden = numbers.iter().filter(|one| !one.asked && !one.same).count();
+    if hidden > 0 && !all {
+        lines.push(format!(
+            "{hidden} of these numbers are of other metrics than the study shows: --all prints them."
+        ));
+    }
+    let drawn = numbers.iter().filter(|one| !one.same && (all || one.asked));
+    let changes: Vec<&Change> = drawn.flat_map(|one| &one.changes).flatten().collect();
+    let changes: Vec<&Change> = (changes.into_iter())
+        .filter(|change| change.interval.is_some())
+        .collect();
+    if !changes.is_empty() {
+        let marked = changes.iter().filter(|change| change.is_marked()).count();
+        let count = changes.len();
+        lines.push(format!(
+            "{marked} of {count} confidence intervals exclude zero (*). By chance alone about {:.0} \
+             would.",
+            (count as f64 * 0.05).ceil()
+        ));
+    }
+    lines
+}
+
+/// Results that are the same bit by bit.
+fn identical(comparison: &Comparison) -> Vec<String> {
+    let base = comparison.inputs.first().map_or("", |input| &input.letter);
+    let same = comparison.identical.iter().filter(|one| one.same > 0);
+    let line = same.map(|one| {
+        let letter = &comparison.inputs[one.input].letter;
+        match comparison.of_sweeps {
+            true => format!(
+                "{} of {} pairs of runs of {base} and {letter} are the same under /data, to the \
+                 last bit.",
+                one.same, one.all
+            ),
+            false => format!("{base} and {letter} are the same under /data, to the last bit."),
+        }
+    });
+    line.collect()
+}
+
+/// A table in columns: the first one to the left, numbers to the right.
+fn aligned(table: &Rows) -> Vec<String> {
+    let columns = table.head.len();
+    let head: Vec<String> = table.head.clone();
+    let cells: Vec<Vec<String>> = [head]
+        .into_iter()
+        .chain(table.rows.iter().map(|row| row.cells.clone()))
+        .map(|row| row.iter().map(|cell| shorten(cell, CELL)).collect())
+        .collect();
+    let width = |column: usize| {
+        let cells = cells.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let digits = |column: usize| {
+        let mut cells = cells[1..].iter().filter_map(|row| row.get(column));
+        column > 0 && cells.all(|cell| !cell.starts_with(|c: char| c.is_alphabetic()))
+    };
+    let right: Vec<bool> = (0..columns).map(digits).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(at, cell)| match right[at] {
+            true => format!("{cell:>0$}", widths[at]),
+            false => format!("{cell:<0$}", widths[at]),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        line.trim_end().to_string()
+    };
+    [table.title.clone()]
+        .into_iter()
+        .chain(cells.iter().map(|row| format!("  {}", line(row))))
+        .collect()
+}

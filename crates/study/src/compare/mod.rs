@@ -1,0 +1,17 @@
+//! Comparison of runs, and of sweeps, with the first of them.
+
+mod bounds;
+mod comparison;
+mod keys;
+mod paired;
+mod places;
+mod runs;
+mod sweeps;
+
+pub use bounds::Bounds;
+pub use comparison::{
+    Change, Compared, Comparison, Identical, KeyChange, NoteChange, NumberChange, PointAlone,
+};
+pub use paired::mean_interval;
+pub use runs::{RunResult, compare_runs};
+pub use sweeps::{SweepResult, compare_sweeps};
