@@ -10,6 +10,7 @@ mod bubbles;
 mod catalog;
 mod claims;
 mod cli;
+mod compare;
 mod conservation;
 mod control_routes;
 mod cost;

@@ -27,7 +27,12 @@ pub fn of_runs(comparison: &Comparison, runs: &[RunResult]) -> Vec<Figure> {
         rates.contains(&last) && !number.same && !number.metric.contains("_by_arrival")
     };
     let numbers: Vec<&NumberChange> = comparison.numbers.iter().filter(told).collect();
-    let name = |number: &NumberChange| number.metric.clone();
+    let name = |number: &NumberChange| {
+        let groups = ["latency.job.", "latency.", "jobs.", "summary."];
+        let metric = number.metric.as_str();
+        let short = groups.iter().find_map(|group| metric.strip_prefix(group));
+        short.unwrap_or(metric).replace('.', " ")
+    };
     let figure = Figure {
         id: "differences".into(),
         title: "Relative differences".into(),
@@ -43,11 +48,13 @@ pub fn of_runs(comparison: &Comparison, runs: &[RunResult]) -> Vec<Figure> {
 /// The figures of compared sweeps: one for each metric that the study shows.
 pub fn of_sweeps(comparison: &Comparison) -> Vec<Figure> {
     let asked = comparison.numbers.iter().filter(|number| number.asked);
-    let mut metrics: Vec<String> = asked.clone().map(header).collect();
-    metrics.sort_unstable();
-    metrics.dedup();
-    let order = |metric: &String| asked.clone().position(|number| header(number) == *metric);
-    metrics.sort_by_key(order);
+    let mut metrics: Vec<String> = Vec::new();
+    for number in asked.clone().filter(|number| !number.same) {
+        let metric = header(number);
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
     let figure = |(at, metric): (usize, &String)| {
         let numbers: Vec<&NumberChange> = asked
             .clone()

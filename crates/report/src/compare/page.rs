@@ -1,7 +1,7 @@
 //! A comparison as a page.
 
 use super::tables::tables;
-use super::text::summary;
+use super::text::{abouts, summary};
 use crate::figure::Figure;
 use crate::page::{Page, Part, Row, Rows};
 use weir_study::compare::Comparison;
@@ -10,12 +10,12 @@ use weir_study::compare::Comparison;
 pub fn page(comparison: &Comparison, figures: Vec<Figure>, all: bool) -> Page {
     let inputs = &comparison.inputs;
     let names: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
-    let rows = inputs
-        .iter()
-        .map(|input| Row::new([&input.letter, &input.path, &input.about]));
+    let (common, own) = abouts(comparison);
+    let rows = inputs.iter().zip(own);
+    let rows = rows.map(|(input, about)| Row::new([&input.letter, &input.path, &about]));
     let mut parts = vec![Part::Table(Rows {
         title: "Compared".into(),
-        note: "Differences are to A.".into(),
+        note: common,
         rows: rows.collect(),
         ..Rows::default()
     })];

@@ -194,7 +194,7 @@ fn bounded(own: &Bounds, shown: fn(f64) -> String) -> String {
         (None, true, true) => format!("{} to {}", shown(own.least), shown(own.most)),
         (None, true, false) => format!(">= {}", shown(own.least)),
         (None, false, true) => format!("<= {}", shown(own.most)),
-        (None, false, false) => "unknown".into(),
+        (None, false, false) => "?".into(),
     }
 }
 

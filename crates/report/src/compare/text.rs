@@ -3,7 +3,7 @@
 use super::tables::tables;
 use crate::format::{shorten, wrap};
 use crate::page::Rows;
-use weir_study::compare::{Change, Comparison};
+use weir_study::compare::{Change, Comparison, NumberChange};
 
 /// Widest cell of a text.
 const CELL: usize = 44;
@@ -14,19 +14,16 @@ const WIDTH: usize = 100;
 /// The comparison as lines. With `all`, equal numbers and keys are among them, and all metrics.
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut lines = Vec::new();
-    let widest = comparison
-        .inputs
-        .iter()
-        .map(|input| input.path.chars().count());
-    let widest = widest.max().unwrap_or_default();
-    for input in &comparison.inputs {
+    let paths = comparison.inputs.iter();
+    let widest = paths.map(|input| input.path.chars().count()).max();
+    let widest = widest.unwrap_or_default();
+    let (common, own) = abouts(comparison);
+    for (input, about) in comparison.inputs.iter().zip(own) {
         let (letter, path) = (&input.letter, &input.path);
-        lines.push(
-            format!("{letter}  {path:<widest$}  {}", input.about)
-                .trim_end()
-                .into(),
-        );
+        let line = format!("{letter}  {path:<widest$}  {about}");
+        lines.push(line.trim_end().to_string());
     }
+    lines.extend(wrap(&common, WIDTH, ""));
     if !comparison.remarks.is_empty() {
         lines.push(String::new());
     }
@@ -44,6 +41,19 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// Facts about all inputs in a line, and the rest about each.
+pub(super) fn abouts(comparison: &Comparison) -> (String, Vec<String>) {
+    let inputs = comparison.inputs.iter();
+    let parts: Vec<Vec<&str>> = inputs.map(|one| one.about.split(" · ").collect()).collect();
+    let shared = |part: &&&str| parts.iter().all(|own| own.contains(*part));
+    let join = |parts: Vec<&str>| parts.join(" · ");
+    let first = parts.first().map_or(&[][..], Vec::as_slice);
+    let common: Vec<&str> = first.iter().filter(shared).copied().collect();
+    let own = parts.iter();
+    let own = own.map(|own| join(own.iter().filter(|one| !shared(one)).copied().collect()));
+    (join(common.clone()), own.collect())
 }
 
 /// Counts of differences and of equal things.
@@ -66,10 +76,23 @@ pub(super) fn summary(comparison: &Comparison, all: bool) -> Vec<String> {
     let hidden = numbers.iter().filter(|one| !one.asked && !one.same).count();
     if hidden > 0 && !all {
         lines.push(format!(
-            "{hidden} of these numbers are of other metrics than the study shows: --all prints them."
+            "{hidden} of the numbers that differ are not shown: --all prints them."
         ));
     }
-    let drawn = numbers.iter().filter(|one| !one.same && (all || one.asked));
+    let shown = |one: &&NumberChange| !one.same && (all || one.asked);
+    let bounded = |one: &NumberChange| {
+        let mut values = one.values.iter().flatten();
+        values.any(|value| value.most == f64::INFINITY)
+    };
+    if numbers.iter().filter(shown).any(bounded) {
+        lines.push(
+            ">= is a lower bound: samples that had not arrived at the end of the run count with \
+             their ages then, and jobs that were not over up to then. The difference of two such \
+             bounds is unknown (?)."
+                .into(),
+        );
+    }
+    let drawn = numbers.iter().filter(shown);
     let changes: Vec<&Change> = drawn.flat_map(|one| &one.changes).flatten().collect();
     let changes: Vec<&Change> = (changes.into_iter())
         .filter(|change| change.interval.is_some())
@@ -111,7 +134,11 @@ fn aligned(table: &Rows) -> Vec<String> {
     let cells: Vec<Vec<String>> = [head]
         .into_iter()
         .chain(table.rows.iter().map(|row| row.cells.clone()))
-        .map(|row| row.iter().map(|cell| shorten(cell, CELL)).collect())
+        .map(|row| {
+            let width = |at: usize| if at == 0 { usize::MAX } else { CELL };
+            let cells = row.iter().enumerate();
+            cells.map(|(at, cell)| shorten(cell, width(at))).collect()
+        })
         .collect();
     let width = |column: usize| {
         let cells = cells.iter().filter_map(|row| row.get(column));

@@ -231,7 +231,8 @@ fn is_numeric(cell: &str) -> bool {
         .next()
         .unwrap_or_default()
         .replace(',', "");
-    cell.chars().count() < 18 && (cell.is_empty() || cell == "-" || first.parse::<f64>().is_ok())
+    cell.chars().count() < 18
+        && (cell.is_empty() || ["-", "?"].contains(&cell) || first.parse::<f64>().is_ok())
 }
 
 /// The same with text between two backticks as code.

@@ -31,13 +31,15 @@ impl Bounds {
         }
     }
 
-    /// The difference to another number as a share of that; None if that may be zero or negative.
+    /// The difference to another number as a share of that; None if that may be zero or negative,
+    /// or if neither of the two has an upper bound.
     pub fn relative_to(&self, base: &Bounds) -> Option<Bounds> {
         // Of two known numbers it is the difference over the base, to the last digit.
         if let (Some(own), Some(base)) = (self.value(), base.value()) {
             return (base > 0.0).then(|| Bounds::known((own - base) / base));
         }
-        (base.least > 0.0).then(|| Bounds {
+        let bounded = self.most.is_finite() || base.most.is_finite();
+        (base.least > 0.0 && bounded).then(|| Bounds {
             least: self.least / base.most - 1.0,
             most: self.most / base.least - 1.0,
         })
@@ -87,5 +89,6 @@ mod tests {
             (f64::NEG_INFINITY, f64::INFINITY)
         );
         assert_eq!(change.value(), None);
+        assert_eq!(above.relative_to(&above), None);
     }
 }

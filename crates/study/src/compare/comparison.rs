@@ -65,7 +65,7 @@ pub struct NumberChange {
     pub missing: Vec<f64>,
     /// Differences to the baseline, one for each of the other inputs.
     pub changes: Vec<Option<Change>>,
-    /// True if the study asks for the metric, or by default.
+    /// True if a short table shows it; of a sweep, if the study asks for the metric.
     pub asked: bool,
     /// True if it is the same in all inputs; of a sweep, for every seed.
     pub same: bool,
@@ -76,7 +76,7 @@ pub struct NumberChange {
 pub struct Change {
     /// The value less that of the baseline.
     pub absolute: Bounds,
-    /// As a share of the baseline's value; None if that may be zero or negative.
+    /// As a share of the baseline's value; None if there is no such share.
     pub relative: Option<Bounds>,
     /// Pairs of runs with equal seeds; 1 for runs.
     pub pairs: usize,

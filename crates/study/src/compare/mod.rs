@@ -7,6 +7,8 @@ mod paired;
 mod places;
 mod runs;
 mod sweeps;
+#[cfg(test)]
+mod tests;
 
 pub use bounds::Bounds;
 pub use comparison::{

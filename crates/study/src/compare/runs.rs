@@ -12,6 +12,7 @@ use crate::metric::names::unit;
 use weir_input::ConfigError;
 use weir_model::Time;
 use weir_model::table::{Attributes, Number};
+use weir_result::schema::{BY_ARRIVAL, ITERATION};
 use weir_result::{Digest, Job, Shape, Stats, Stored, same_data};
 
 /// A run with its result.
@@ -168,6 +169,7 @@ fn numbers(runs: &[RunResult]) -> Vec<NumberChange> {
     let mut order: Vec<&Own> = all.iter().flatten().collect();
     order.retain(|(name, ..)| seen.insert(name.as_str()));
     order.sort_by_key(|(name, ..)| group(name));
+    let short = short(runs);
     let change = |(name, unit, _): &Own| {
         let values: Vec<Option<Bounds>> = (by_name.iter())
             .map(|own| own.get(&**name).copied().flatten())
@@ -183,11 +185,30 @@ fn numbers(runs: &[RunResult]) -> Vec<NumberChange> {
                 .collect(),
             values,
             missing: Vec::new(),
-            asked: true,
+            asked: short(name),
             same,
         }
     };
     order.into_iter().map(change).collect()
+}
+
+/// True for the numbers of a short table: no 90th percentiles; by arrival only classes that miss
+/// samples otherwise; no classes of the only job, which are those of the whole network.
+fn short(runs: &[RunResult]) -> impl Fn(&str) -> bool {
+    let alone = runs.iter().all(|run| run.stored.digest.jobs.len() == 1);
+    let classes = runs.iter().flat_map(|run| &run.stored.digest.latency);
+    let missing = classes.filter(|(_, stats)| stats.missing > 0);
+    let missing: HashSet<&str> = missing.map(|(class, _)| class.as_str()).collect();
+    move |name| {
+        let latency = name.strip_prefix("latency.");
+        let Some((class, number)) = latency.and_then(|name| name.rsplit_once('.')) else {
+            return true;
+        };
+        let own = !class.ends_with(BY_ARRIVAL);
+        let known = || missing.contains(class.trim_end_matches(BY_ARRIVAL));
+        let again = alone && class.starts_with("job.") && !class.ends_with(ITERATION);
+        number != "p90" && !again && (own || known())
+    }
 }
 
 /// Groups of numbers in their order.
