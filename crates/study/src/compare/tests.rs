@@ -96,11 +96,11 @@ fn a_percentile_that_is_only_bounded_has_bounds_and_so_has_its_difference() {
             shape.p99_ps = 1e6;
         }
     };
-    // The sample misses 500 of 2,500 messages: its p99 is a lower bound of 2.25 us.
+    // The sample misses 500 of 2,500 messages, with ages of 2.25 us: its p99 is a lower bound.
     let comparison = runs(&[same, earlier]).expect("compares");
     let number = find(&comparison, "latency.message.p99");
     let bound = number.values[0].expect("a bound");
-    assert!((2_200.0..=2_250.0).contains(&bound.least), "{bound:?}");
+    assert!(bound.least > 2_200.0, "{bound:?}");
     assert_eq!(bound.most, f64::INFINITY);
     assert_eq!(number.values[1], Some(Bounds::known(1_000.0)));
     let change = number.changes[0].expect("a difference").absolute;
