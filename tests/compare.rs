@@ -46,7 +46,7 @@ fn lone(terminal: &str) -> Experiment {
         .latencies(terminal, "20 ns", "100 ns")
         .traffic("hotspot", 0.1)
         .with("name", "one")
-        .with("endpoints", vec![0, 4])
+        .with("endpoints", vec![0, 1])
         .with("pattern.source_list", vec![0])
         .with("pattern.destination_list", vec![1])
         .with("injection", "periodic")

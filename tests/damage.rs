@@ -167,6 +167,7 @@ fn no_command_is_ended_or_stopped_by_damage() {
             (&["inspect", "a"][..], 2),
             (&["inspect", "--experiment", "a"], 2),
             (&["report", "a"], 2),
+            (&["compare", "a", "a"], 2),
             (&["report", "s"], 0),
             (&["sweep", "status", "job.toml", "--out", "s"], 0),
             (&["sweep", "collect", "job.toml", "--out", "s"], 0),

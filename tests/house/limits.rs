@@ -69,7 +69,7 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
         ("crates/engine/src", 13),
         ("crates/fabric/src/router", 13),
         ("crates/model/src", 13),
-        ("crates/report/src", 22),
+        ("crates/report/src", 21),
         ("crates/study/src", 23),
         ("crates/result/src", 21),
         ("crates/workload/src/tasks", 18),

@@ -163,7 +163,7 @@ impl Table {
 }
 
 impl Study {
-    /// Metrics that tables for people show: those that the study asks for, otherwise throughput and
+    /// Metrics that tables for people show: asked for by the study, otherwise throughput and
     /// latency.
     pub fn shown_metrics(&self) -> Vec<Metric> {
         const USUAL: [&str; 4] = [

@@ -115,11 +115,8 @@ fn plots() -> Vec<Plot> {
         plots.push(bars(&[1.0], stacked));
         plots.push(bars(&bad, stacked));
     }
-    for values in [&[][..], &[2.0], &[-2.0, -3.0], &bad] {
-        plots.push(dots(values));
-    }
     for values in [&[][..], &[2.0], &[1.0, 2.0, 4.0], &bad, &[3.0; 5]] {
-        plots.push(boxes(values));
+        plots.extend([boxes(values), dots(values)]);
     }
     for points in [
         vec![],
