@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -14,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas
 import xarray
 
 from . import toml
@@ -120,6 +122,53 @@ def run_sweep(
                 stacklevel=2,
             )
     return sweep(out)
+
+
+def compare(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    *,
+    program: str | os.PathLike[str] | None = None,
+) -> pandas.DataFrame:
+    """The differences of two runs, or of two sweeps, to the first one: a row for each number, as `weir compare --json` has it.
+
+    Columns: `metric` (units are in `unit`), the axes of sweeps, `a` and `b`, `difference`, `relative`, and for sweeps `low` and
+    `high` (the 95 % confidence interval of the mean difference) and `pairs` (of runs with equal seeds). A number that is known
+    within bounds only is NaN, and its bounds are in `a_at_least`, `a_at_most` and so on. `attrs` has `remarks` and `keys`, the
+    keys of the experiments that differ.
+
+    Raises BadInput if the comparison would mislead.
+    """
+    command = [find(program), "compare", str(first), str(second), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise of_exit(done.returncode, done.stderr.strip(), command)
+    content = json.loads(done.stdout)
+    sweeps = content["of"] == "sweeps"
+    frame = pandas.DataFrame([_row(number, sweeps) for number in content["numbers"]])
+    frame.attrs["remarks"] = content["remarks"]
+    frame.attrs["keys"] = {one["key"]: tuple(one["values"].values()) for one in content["keys"]}
+    return frame
+
+
+def _row(number: dict[str, Any], sweeps: bool) -> dict[str, Any]:
+    change = number["differences"]["B"] or {}
+    row = {"metric": number["metric"], "unit": number["unit"], **number.get("point", {})}
+    for side in ["A", "B"]:
+        value = number["values"][side]
+        bounded = isinstance(value, dict)
+        row[side.lower()] = None if bounded else value
+        row[f"{side.lower()}_at_least"] = value["at_least"] if bounded else value
+        # No upper bound is null.
+        row[f"{side.lower()}_at_most"] = value["at_most"] if bounded else value
+    for name, key in [("difference", "absolute"), ("relative", "relative")]:
+        value = change.get(key)
+        row[name] = None if isinstance(value, dict) else value
+    if sweeps:
+        row["low"], row["high"] = change.get("interval") or (None, None)
+        row["pairs"] = change.get("pairs", 0)
+    row["same"] = number["same"]
+    return row
 
 
 def find(program: str | os.PathLike[str] | None = None) -> str:
