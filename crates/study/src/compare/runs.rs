@@ -318,8 +318,11 @@ fn add_job(all: &mut Vec<Own>, job: &Job) {
     }
 }
 
+/// Name of a number of a distribution, and the number.
+type Named = (&'static str, fn(&Shape) -> f64);
+
 fn add_latency(all: &mut Vec<Own>, class: &str, stats: &Stats) {
-    const SHAPE: [(&str, fn(&Shape) -> f64); 6] = [
+    const SHAPE: [Named; 6] = [
         ("mean", |shape| shape.mean_ps),
         ("p50", |shape| shape.p50_ps),
         ("p90", |shape| shape.p90_ps),
