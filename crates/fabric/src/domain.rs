@@ -87,6 +87,8 @@ pub(super) struct Fixed {
     pub lost: u8,
     /// True if flows are recorded.
     pub log_flows: bool,
+    /// True if timelines of links are recorded.
+    pub log_links: bool,
     /// Rules by which flows are managed.
     pub flows: FlowRules,
     /// The control packets that do it.
@@ -245,6 +247,7 @@ impl<K: Compiled> FabricDomain<K> {
             + self.ends.flows.memory_bytes()
             + self.ends.shaper.memory_bytes()
             + self.records.attribution.memory_bytes()
+            + self.records.link_log.memory_bytes()
             + self.scheme.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
             post.headers.capacity() * 8

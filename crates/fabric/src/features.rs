@@ -13,6 +13,12 @@ impl<K: Compiled> FabricDomain<K> {
         K::RICH && self.fixed.log_flows
     }
 
+    /// True if timelines of links are recorded.
+    #[inline(always)]
+    pub(crate) fn logs_links(&self) -> bool {
+        K::RICH && self.fixed.log_links
+    }
+
     /// True if virtual channels are divided into several queues.
     #[inline(always)]
     pub(crate) fn divided(&self) -> bool {

@@ -202,11 +202,19 @@ impl ResultFile {
     /// # Errors
     /// If the file is damaged.
     pub fn port_kinds(&self) -> Result<Vec<String>, TraceError> {
-        let kinds = self.within("data/ports", |ports| {
-            let names: Vec<FixedAscii<64>> = ports.dataset("kind")?.read_raw()?;
-            Ok(Some(names.iter().map(|name| name.to_string()).collect()))
+        self.words("data/ports", "kind")
+    }
+
+    /// A column of words; empty if the group is not there.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn words(&self, group: &str, name: &str) -> Result<Vec<String>, TraceError> {
+        let words = self.within(group, |group| {
+            let words: Vec<FixedAscii<64>> = get_column(group, name, MOST_ROWS)?;
+            Ok(Some(words.iter().map(|word| word.to_string()).collect()))
         })?;
-        Ok(kinds.unwrap_or_default())
+        Ok(words.unwrap_or_default())
     }
 
     /// The names of the network's kinds of links, in the order of their numbers.

@@ -33,12 +33,13 @@ pub use out_dir::partial::{Partial, remove_leftovers, replace};
 pub use rates::{RatesOverTime, Whose};
 pub use read::{Entry, Stored, StoredLatency, read, read_header, same_data};
 pub use results::{
-    Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series,
+    Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series, Timeline,
 };
 pub use schema::{
     Bucket, Buckets, Cost, FlowRow, Flows, Header, JobBin, JobSeries, JobTask, JobTasks, JobTotals,
     LatencyNumbers, PhaseRow, Phases, PortRow, Ports, RateRow, Rates, RouterRow, Routers, Run,
+    TimelineNumbers,
 };
 pub use stats::{Digest, Shape, Stats};
-pub use weir_model::table::{Iterations, Messages, Packets, Summary};
+pub use weir_model::table::{Iterations, LinkIntervals, Messages, Packets, Summary, TaskIntervals};
 pub use write::write;

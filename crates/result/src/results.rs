@@ -2,8 +2,10 @@
 //! and `/run`.
 
 use super::attribution::table::Attribution;
-use super::schema::{Cost, Flows, JobSeries, JobTasks, JobTotals, Phases, Ports, Rates, Routers};
-use weir_model::table::{Iterations, Messages, Packets, Summary};
+use super::schema::{
+    Cost, Flows, JobSeries, JobTasks, JobTotals, Phases, Ports, Rates, Routers, TimelineNumbers,
+};
+use weir_model::table::{Iterations, LinkIntervals, Messages, Packets, Summary, TaskIntervals};
 use weir_model::{Histogram, KindName, Time};
 
 /// Everything under `/data`. Bit-identical for any number of ranks.
@@ -41,6 +43,8 @@ pub struct Data {
     pub flows: Option<Flows>,
     /// `/data/messages`, if asked for.
     pub messages: Option<Messages>,
+    /// `/data/timeline`, if asked for.
+    pub timeline: Option<Timeline>,
     /// `/data/scheme`: counters and records of the congestion control scheme.
     pub scheme: Scheme,
     /// `/data/attribution`, unless it is switched off.
@@ -49,6 +53,21 @@ pub struct Data {
     pub cost: Option<Cost>,
     /// `/data/notes`: remarkable facts about the run, such as a job that came to a standstill.
     pub notes: Vec<Note>,
+}
+
+/// The intervals of tasks and links.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// Attributes of `/data/timeline`.
+    pub numbers: TimelineNumbers,
+    /// `/data/timeline/tasks`, by job, task and time.
+    pub tasks: TaskIntervals,
+    /// Words for their activities and ends.
+    pub task_words: Vec<KindName>,
+    /// `/data/timeline/links`, by router, port and time.
+    pub links: LinkIntervals,
+    /// Words for their activities.
+    pub link_words: Vec<KindName>,
 }
 
 /// One latency class: the samples that arrived, and the samples that had not arrived when the run

@@ -1,7 +1,7 @@
 //! A result for tests: small, but with something in every place.
 
 use super::*;
-use weir_model::table::{Table, Values};
+use weir_model::table::{Table, Values, Word};
 use weir_model::{Histogram, KindName, LinkKind, RouterKind};
 
 /// A histogram of `samples` latencies around `centre` ps.
@@ -18,6 +18,55 @@ fn lossy() -> Latency {
     Latency {
         arrived: histogram(1_500_000, 2_000),
         missing,
+    }
+}
+
+fn rates() -> Rates {
+    Rates {
+        time_ps: vec![0, 0, 500_000, 500_000, 1_000_000, 1_000_000],
+        endpoint: vec![17, 6, 17, 6, 17, 6],
+        job: vec![u32::MAX, 1, u32::MAX, 1, u32::MAX, 1],
+        task: vec![u32::MAX, 1, u32::MAX, 1, u32::MAX, 1],
+        share: vec![1.0, 1.0, 0.5, 0.01, 1.0, 0.25],
+    }
+}
+
+fn timeline() -> Timeline {
+    Timeline {
+        numbers: TimelineNumbers {
+            from_ps: 1_000,
+            to_ps: 90_000_000,
+            tasks_left_out: 1,
+            tasks_until_ps: 80_000_000,
+            links_left_out: 2,
+            links_until_ps: 70_000_000,
+            routers: 1,
+        },
+        tasks: TaskIntervals {
+            job: vec![0, 0, 1],
+            task: vec![0, 0, 2],
+            begin_ps: vec![1_000, 2_000, 1_000],
+            end_ps: vec![2_000, 5_000, 90_000_000],
+            activity: vec![Word(0), Word(1), Word(1)],
+            ended_by: vec![Word(2), Word(3), Word(4)],
+            peer: vec![-1, 1, -1],
+            bytes: vec![0, 4_096, 0],
+        },
+        task_words: ["compute", "receive", "time", "message", "end"]
+            .map(KindName::from)
+            .to_vec(),
+        links: LinkIntervals {
+            router: vec![26, 26],
+            port: vec![1, 1],
+            begin_ps: vec![3_000, 4_000],
+            end_ps: vec![4_000, 9_000],
+            activity: vec![Word(0), Word(1)],
+            job: vec![-1, 1],
+            source: vec![-1, 9],
+            destination: vec![-1, 6],
+            bytes: vec![0, 512],
+        },
+        link_words: ["stalled", "data"].map(KindName::from).to_vec(),
     }
 }
 
@@ -181,13 +230,8 @@ pub fn data() -> Data {
             routers: 4,
             bytes: (0..12).collect(),
         }),
-        rates: Some(Rates {
-            time_ps: vec![0, 0, 500_000, 500_000, 1_000_000, 1_000_000],
-            endpoint: vec![17, 6, 17, 6, 17, 6],
-            job: vec![u32::MAX, 1, u32::MAX, 1, u32::MAX, 1],
-            task: vec![u32::MAX, 1, u32::MAX, 1, u32::MAX, 1],
-            share: vec![1.0, 1.0, 0.5, 0.01, 1.0, 0.25],
-        }),
+        rates: Some(rates()),
+        timeline: Some(timeline()),
         iterations: Some(Iterations {
             job: vec![0, 0, 1],
             iteration: vec![0, 1, 0],

@@ -162,6 +162,9 @@ fn every_column_holds_its_values_unit_and_name() {
     same_columns(&file, "phases/", &data.phases.expect("phases"));
     same_columns(&file, "flows/", &data.flows.expect("flows"));
     same_columns(&file, "messages/", &data.messages.expect("messages"));
+    let timeline = data.timeline.expect("timeline");
+    same_columns(&file, "timeline/tasks/", &timeline.tasks);
+    same_columns(&file, "timeline/links/", &timeline.links);
     let attribution = data.attribution.expect("attribution");
     same_columns(&file, "attribution/waits/", &attribution.waits);
     same_columns(&file, "attribution/pressure/", &attribution.pressure);
@@ -304,6 +307,7 @@ fn an_empty_result_is_a_result() {
         phases: Some(Phases::default()),
         flows: Some(Flows::default()),
         messages: Some(Messages::default()),
+        timeline: Some(Timeline::default()),
         ..Data::default()
     };
     write(&path, &data, &Run::default(), "", 0).expect("writes");

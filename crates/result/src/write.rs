@@ -11,7 +11,9 @@ use super::hdf::{
     put_list, put_number, put_text,
 };
 use super::out_dir::partial::Partial;
-use super::results::{Data, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series};
+use super::results::{
+    Data, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series, Timeline,
+};
 use super::scale::{put_scales, put_table, scale_rows};
 use super::schema::{
     self, Bucket, Buckets, Column, Header, JOB_LOAD_TEXT, LOAD_DEFINITION, Routers, Run,
@@ -159,7 +161,17 @@ fn write_data(at: &Group, data: &Data) -> Outcome<()> {
     write_table(at, "packets", &data.packets)?;
     write_table(at, "phases", &data.phases)?;
     write_table(at, "flows", &data.flows)?;
-    write_table(at, "messages", &data.messages)
+    write_table(at, "messages", &data.messages)?;
+    match &data.timeline {
+        Some(timeline) => write_timeline(&group(at, "timeline")?, timeline),
+        None => Ok(()),
+    }
+}
+
+fn write_timeline(at: &Group, timeline: &Timeline) -> Outcome<()> {
+    put_attributes(at, &timeline.numbers)?;
+    put_table(&group(at, "tasks")?, &timeline.tasks, &timeline.task_words)?;
+    put_table(&group(at, "links")?, &timeline.links, &timeline.link_words)
 }
 
 /// A table that was asked for.

@@ -4,7 +4,9 @@
 
 use crate::config::{Experiment, WorkloadConfig};
 use weir_congestion::{Act, Acts};
-use weir_result::{Data, Job, JobSeries, Latency, Note, Stats};
+use weir_input::Duration;
+use weir_model::Time;
+use weir_result::{Data, Job, JobSeries, Latency, Note, Stats, Timeline};
 use weir_workload::tasks::Mpi;
 
 /// A job came to a standstill if it delivered less than one part in this number of the capacity of
@@ -32,6 +34,7 @@ pub fn notes(data: &Data, awaited: &[&str]) -> Vec<Note> {
         }
     }
     notes.extend(drops(data));
+    notes.extend(data.timeline.iter().flat_map(cut_timelines));
     notes
 }
 
@@ -193,6 +196,26 @@ pub fn inaction(acts: &Acts, data: &Data) -> Option<Note> {
     };
     let numbers = [("noticed", noticed), ("responded", responded)];
     Some(note("scheme_idle", None, text, &numbers))
+}
+
+/// There were more intervals than a timeline keeps.
+fn cut_timelines(timeline: &Timeline) -> Vec<Note> {
+    let own = &timeline.numbers;
+    let parts = [
+        ("tasks", own.tasks_left_out, own.tasks_until_ps),
+        ("links", own.links_left_out, own.links_until_ps),
+    ];
+    let cut = parts.into_iter().filter(|(_, left_out, _)| *left_out > 0);
+    let note = |(what, left_out, until): (&str, u64, Time)| {
+        let text = format!(
+            "the timeline of {what} is whole until {}; {left_out} later intervals were left out: \
+             set output.timeline.from and to, or choose fewer {what}",
+            Duration(until)
+        );
+        let numbers = [("left_out", left_out), ("until_ps", until)];
+        note("timeline_cut", None, text, &numbers)
+    };
+    cut.map(note).collect()
 }
 
 /// Packets are dropped far more often than they are delivered.

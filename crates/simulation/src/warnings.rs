@@ -303,6 +303,21 @@ fn records_nothing(experiment: &Experiment, plan: &Plan, end: Time) -> Vec<Warni
         let remedy = "leave it out, or add a workload with a `motif`";
         all.push(warn("output.iterations", message, remedy));
     }
+    if let Some(timeline) = &output.timeline {
+        let from = timeline.from.filter(|from| from.0 >= end);
+        if let Some(from) = from {
+            let message = format!("{from} is not before the end of the run: nothing is recorded");
+            all.push(warn(
+                "output.timeline.from",
+                message,
+                "write an earlier time",
+            ));
+        } else if plan.blueprint.links.is_none() && !applications {
+            let message = "there is no application whose tasks could be recorded".into();
+            let remedy = "name routers, whose links are recorded: routers = [0]";
+            all.push(warn("output.timeline", message, remedy));
+        }
+    }
     all
 }
 

@@ -13,9 +13,10 @@ use crate::state::hosts::Action;
 use crate::state::hosts::{Due, Host, JobState};
 use crate::state::records::stats::JobStats;
 use crate::state::records::task_log::{TaskEnd, TaskEvent, TasksBehind, merge_iterations, word};
-use weir_model::table::IterationRow;
+use weir_model::table::{IterationRow, TaskInterval};
 use weir_model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
 use weir_workload::tasks::{Envelope, Iteration, Peer, Task, Trouble, Waiting};
+use weir_workload::timeline::LeftOut;
 
 impl<K: Compiled> FabricDomain<K> {
     /// Puts the tasks of all applications at this domain's NICs.
@@ -111,11 +112,14 @@ impl<K: Compiled> FabricDomain<K> {
             let (job, task) = (host.job, host.task.number());
             self.records.task_log.begin(job, task, action.event(), now);
         }
+        host.task.event(action.ending());
         match action {
             Action::Start => host.task.start(job, now, &mut wishes),
             Action::Wake => host.task.wake(job, now, &mut wishes),
-            Action::Sent { to, envelope } => host.task.sent(job, to, envelope, now, &mut wishes),
-            Action::Arrived { from, envelope } => {
+            Action::Sent { to, envelope, .. } => {
+                host.task.sent(job, to, envelope, now, &mut wishes);
+            }
+            Action::Arrived { from, envelope, .. } => {
                 host.task.arrived(job, from, envelope, now, &mut wishes);
             }
             Action::Send { .. } => {}
@@ -151,8 +155,18 @@ impl<K: Compiled> FabricDomain<K> {
         let host = &self.hosts.hosts[place as usize];
         let (nic, job) = (host.nic, host.job);
         if to == host.task.number() {
-            self.expect(place, now, Action::Sent { to, envelope });
-            return self.expect(place, now, Action::Arrived { from: to, envelope });
+            let sent = Action::Sent {
+                to,
+                bytes,
+                envelope,
+            };
+            let arrived = Action::Arrived {
+                from: to,
+                bytes,
+                envelope,
+            };
+            self.expect(place, now, sent);
+            return self.expect(place, now, arrived);
         }
         if bytes > LONGEST_MESSAGE / 8 {
             let job = self.traffic[usize::from(job)].name.clone();
@@ -228,7 +242,12 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(&to) = application.and_then(|one| one.numbers.get(&destination)) else {
             return;
         };
-        self.expect(place, tail, Action::Sent { to, envelope });
+        let action = Action::Sent {
+            to,
+            bytes: origin.message_bits / 8,
+            envelope,
+        };
+        self.expect(place, tail, action);
     }
 
     /// A message for a task is whole at its NIC.
@@ -250,7 +269,11 @@ impl<K: Compiled> FabricDomain<K> {
         self.hosts.jobs[usize::from(origin.job)].received += 1;
         let protocol = u64::from(!envelope.kind.has_content());
         self.records.stats.jobs[usize::from(origin.job)].protocol_received += protocol;
-        let action = Action::Arrived { from, envelope };
+        let action = Action::Arrived {
+            from,
+            bytes: origin.message_bits / 8,
+            envelope,
+        };
         match delay {
             0 => {
                 self.act(place, action, now);
@@ -329,6 +352,29 @@ impl<K: Compiled> FabricDomain<K> {
             })
         });
         merge_iterations(rows)
+    }
+
+    /// The timelines of the tasks here up to `end`, and the intervals that they left out.
+    pub(crate) fn task_intervals(&self, end: Time) -> (Vec<TaskInterval>, LeftOut) {
+        let (mut rows, mut left_out) = (Vec::new(), LeftOut::default());
+        for host in &self.hosts.hosts {
+            let Some((own, more)) = host.task.intervals(end) else {
+                continue;
+            };
+            left_out.merge(&more);
+            rows.extend(own.into_iter().map(|one| TaskInterval {
+                job: host.job.into(),
+                task: host.task.number(),
+                begin_ps: one.begin,
+                end_ps: one.end,
+                activity: one.activity,
+                ended_by: one.ending.by,
+                // There are fewer than 2³¹ tasks.
+                peer: one.ending.peer.map_or(-1, |peer| peer as i32),
+                bytes: one.ending.bytes,
+            }));
+        }
+        (rows, left_out)
     }
 
     /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations

@@ -11,8 +11,9 @@ use crate::state::records::series::Series;
 use crate::state::records::stats::{JobStats, Tally};
 use crate::state::records::task_log::{TaskEnd, TasksBehind};
 use crate::state::records::waits::WaitsReport;
-use weir_model::table::{IterationRow, MessageRow, PacketRow, Summary};
+use weir_model::table::{IterationRow, LinkInterval, MessageRow, PacketRow, Summary, TaskInterval};
 use weir_model::{LinkKind, NO_PACKET, PacketKind, PortId, RouterId, Time};
+use weir_workload::timeline::LeftOut;
 
 /// The outgoing direction of a port that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,6 +96,10 @@ pub struct DomainReport {
     pub iterations: Vec<IterationRow>,
     /// Tasks that may still begin iterations.
     pub behind: Vec<TasksBehind>,
+    /// Timelines of tasks, and the intervals that they left out.
+    pub task_intervals: (Vec<TaskInterval>, LeftOut),
+    /// Timelines of links, and the intervals that they left out.
+    pub link_intervals: (Vec<LinkInterval>, LeftOut),
     /// Records of flows.
     pub flows: FlowReport,
     /// True if flows are left that are not over.
@@ -172,6 +177,8 @@ impl<K: Compiled> FabricDomain<K> {
             tasks: self.task_rows(end),
             iterations: self.iteration_rows(),
             behind: self.behind_rows(),
+            task_intervals: self.task_intervals(end),
+            link_intervals: self.link_intervals(end),
             flows: self.flow_report(),
             flows_left: !self.ends.flows.are_over(),
             circuits: self.ends.flows.counts,

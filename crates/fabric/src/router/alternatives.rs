@@ -213,10 +213,9 @@ impl<K: Compiled> FabricDomain<K> {
         let classes = usize::from(self.fixed.classes.count());
         let waiting = any_waits(&self.ports.rings.outputs, output, classes);
         let credit_to_cross = self.timing(output).credit_to_cross;
-        let out = &mut self.ports.outputs[output as usize];
         if credit_to_cross {
-            out.unstall(now);
-            let free_at = out.free_at;
+            self.unstall(output, now);
+            let free_at = self.ports.outputs[output as usize].free_at;
             if waiting {
                 self.wake_output(output, free_at.max(now));
             }

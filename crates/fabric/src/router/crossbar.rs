@@ -248,7 +248,7 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         }
         if !any_waits(&self.ports.rings.outputs, output, classes) {
-            self.ports.outputs[output as usize].unstall(now);
+            self.unstall(output, now);
         } else if self.ports.outputs[output as usize].is_stalled() {
             self.wake_for_credit(output, now);
         }
@@ -374,10 +374,10 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
     ) {
         let (input, in_queue) = from;
+        // Before the packet takes the link.
+        self.settle_stall(output, now);
         let place = &mut self.ports.inputs[input as usize];
         let out = &mut self.ports.outputs[output as usize];
-        // Before the packet takes the link.
-        out.settle_stall(now);
         let packet = self.pool.get_mut(index);
         let flits = packet.flits;
         let in_time = place.crossbar.time(flits);
@@ -419,7 +419,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.enqueue(index, output, now);
         }
         if credit_to_cross {
-            self.ports.outputs[output as usize].unstall(now);
+            self.unstall(output, now);
             // Others may wait here for credits of another channel. Credits wake only a stalled
             // output, and this one has just moved: it must find out anew which credits are missing.
             if any_waits(

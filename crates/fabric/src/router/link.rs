@@ -92,7 +92,7 @@ impl<K: Compiled> FabricDomain<K> {
             if choice.starved {
                 out.stall(now);
             } else if !prepaid {
-                out.unstall(now);
+                self.unstall(output, now);
             }
             self.wake_link(output, choice.again.min(overdue));
             return;
@@ -122,9 +122,9 @@ impl<K: Compiled> FabricDomain<K> {
         out.queued -= flits;
         out.turn = queue;
         if prepaid {
-            out.settle_stall(now);
+            self.settle_stall(output, now);
         } else {
-            out.unstall(now);
+            self.unstall(output, now);
             self.count_credits(output, place, now);
         }
         self.progress.moved += 1;
@@ -352,8 +352,8 @@ impl<K: Compiled> FabricDomain<K> {
             (Wire::Endpoint(_), false) | (_, true) => {}
             (_, false) => self.take_place(index, output),
         }
-        if self.logs_flows() && output < self.first_nic_output {
-            self.flow_hops(index, output);
+        if (self.logs_flows() || self.logs_links()) && output < self.first_nic_output {
+            self.log_departure(index, output, (depart, end));
         }
         if K::CC && output < self.first_nic_output {
             if self.ports.outputs[output as usize].level() >= self.fixed.mark_from {

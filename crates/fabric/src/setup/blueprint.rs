@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::network::Network;
+use crate::setup::recording::LinkTimelines;
 use crate::setup::recording::Rated;
 use crate::setup::recording::Recording;
 use crate::setup::recording::Watched;
@@ -28,6 +29,8 @@ pub struct Blueprint {
     pub rated: Arc<[Rated]>,
     /// The endpoints whose received payload is recorded, ascending.
     pub received: Arc<[EndpointId]>,
+    /// The links whose busy and stalled times are recorded, if any are.
+    pub links: Option<LinkTimelines>,
     /// The run's seed.
     pub seed: u64,
     /// The packets to follow.

@@ -101,6 +101,7 @@ impl Fixed {
             class_of,
             kinds: PacketKind::own(0).index() + network.kinds.len(),
             log_flows: blueprint.recording.flows,
+            log_links: blueprint.links.is_some(),
             until_done: blueprint.until_done,
             schedule: blueprint.schedule,
             flows: network.flows,
@@ -136,6 +137,7 @@ impl<K: Compiled> FabricDomain<K> {
         domain.add_stats(blueprint);
         domain.add_samples(blueprint);
         domain.add_attribution(&blueprint.recording);
+        domain.add_link_log(blueprint);
         domain.scheme = scheme.start(domain.ends.nics.len(), domain.ports.outputs.len());
         if K::CC && domain.fixed.can.retransmits {
             let nics = domain.ends.nics.len();

@@ -56,7 +56,7 @@ pub fn is_controlled(scheme: &dyn Scheme) -> bool {
 /// - virtual channels that are divided,
 /// - packets with alternative routes,
 /// - NICs that choose among virtual networks,
-/// - flows that are managed or recorded,
+/// - flows that are managed or recorded, links whose timelines are recorded,
 /// - ports with more queues than a word has bits,
 /// - buffers that queues share,
 /// - credits that are taken before a packet joins an output queue,
@@ -75,6 +75,7 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
     };
     network.flows.managed
         || blueprint.recording.flows
+        || blueprint.links.is_some()
         || network.divided()
         || network.routing.has_alternatives()
         || network.routing.choice_at_nic().is_some()

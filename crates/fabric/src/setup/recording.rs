@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use weir_model::{EndpointId, Span, Time};
+use weir_model::{EndpointId, RouterId, Span, Time};
+use weir_workload::timeline::Limits;
 
 /// Selection of what is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub struct Recording {
     pub iteration_times: bool,
     /// Keep the paths of flows.
     pub flows: bool,
+    /// Part of the run of which timelines are kept, if any are.
+    pub timeline: Option<Span>,
     /// Keep the events of the tasks of applications, with their causes.
     pub tasks: bool,
 }
@@ -44,6 +47,15 @@ pub struct Rated {
     pub endpoint: EndpointId,
     /// The job (its number among the jobs that run) and the task by which it was chosen.
     pub task: Option<(u16, u32)>,
+}
+
+/// The links whose busy and stalled times are recorded.
+#[derive(Clone, Debug)]
+pub struct LinkTimelines {
+    /// Routers whose ports send onto them, ascending.
+    pub routers: Arc<[RouterId]>,
+    /// Selection of what is kept of each link.
+    pub limits: Limits,
 }
 
 /// The packets that a run follows.

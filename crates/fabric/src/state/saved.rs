@@ -211,6 +211,7 @@ impl<K: Compiled> FabricDomain<K> {
         records.stats.fit(&own.stats)
             && records.samples.fit(&own.samples)
             && records.attribution.fits(&own.attribution)
+            && records.link_log.fits(&own.link_log)
     }
 
     /// Queues of an input over all traffic classes: those of the output that feeds it.

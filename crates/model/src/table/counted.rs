@@ -1,7 +1,7 @@
 //! Tables whose numbers domains count: a domain reports its part, and rank 0 adds the parts up.
 
-use super::{attributes, columns};
-use crate::{EndpointId, Time};
+use super::{Word, attributes, columns};
+use crate::{EndpointId, PortId, RouterId, Time};
 
 attributes! {
     /// `/data/summary`: totals of a run, or the counts of a domain for them.
@@ -74,5 +74,40 @@ columns! {
         tasks: u64, "1", "tasks that had something to do in it; those that had not begun it when \
             the run ended count";
         ended: u64, "1", "those of them that ended it";
+    }
+}
+
+columns! {
+    /// `/data/timeline/tasks`: one row per interval in which a task did one thing.
+    pub struct TaskIntervals of TaskInterval {
+        job: u32, "1", "index of the job";
+        task: u32, "1", "number of the task in its job";
+        begin_ps: Time, "ps", "when the interval began";
+        end_ps: Time, "ps", "when it ended";
+        activity: Word, "1", "compute; delay, a pause of a trace; call, the host's time for the \
+            start of a nonblocking operation; send, receive, wait_all, wait_any, or wait for \
+            several operations of a trace; or the name of a collective operation, with all that \
+            belongs to it";
+        ended_by: Word, "1", "time, that was over; message, the arrival of one of task peer; sent, \
+            the departure of one to task peer (or its acknowledgement, or the notice of its \
+            receipt, whichever completes it); or end, that of the run";
+        peer: i32, "1", "the other task of the message that ended it; -1 without one";
+        bytes: u64, "B", "length of that message; 0 without one";
+    }
+}
+
+columns! {
+    /// `/data/timeline/links`: one row per packet on a link, and per time without credit.
+    pub struct LinkIntervals of LinkInterval {
+        router: RouterId, "1", "router whose port sends";
+        port: PortId, "1", "port of the router";
+        begin_ps: Time, "ps", "when the interval began";
+        end_ps: Time, "ps", "when it ended";
+        activity: Word, "1", "stalled, if a packet was ready but had no credit; otherwise the kind \
+            of the packet on the link: data, ack, or one of the scheme";
+        job: i32, "1", "index of the job of the packet; -1 if stalled";
+        source: i32, "1", "endpoint that sent the packet; -1 if stalled";
+        destination: i32, "1", "endpoint that the packet goes to; -1 if stalled";
+        bytes: u64, "B", "length of the packet in whole flits; 0 if stalled";
     }
 }

@@ -27,8 +27,11 @@
 mod counted;
 mod value;
 
-pub use counted::{IterationRow, Iterations, MessageRow, Messages, PacketRow, Packets, Summary};
-pub use value::{Cell, Field, Number, NumberKind, Values};
+pub use counted::{
+    IterationRow, Iterations, LinkInterval, LinkIntervals, MessageRow, Messages, PacketRow,
+    Packets, Summary, TaskInterval, TaskIntervals,
+};
+pub use value::{Cell, Field, Number, NumberKind, Values, Word};
 
 /// A named number or text on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{LinkKind, RouterKind};
 
 /// The value of an attribute.
@@ -147,7 +149,7 @@ pub enum Values<'a> {
     U64(Cow<'a, [u64]>),
     /// `f64`.
     F64(Cow<'a, [f64]>),
-    /// Kinds of links or routers, which the file has by their names.
+    /// Kinds of links or routers, or words, which the file has by their names.
     Kinds(Vec<usize>),
 }
 
@@ -236,4 +238,16 @@ macro_rules! kinds {
 kinds! {
     LinkKind;
     RouterKind;
+    Word;
+}
+
+/// Place of a word in the list that belongs to its table. The file has the word itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Word(pub u8);
+
+impl Word {
+    /// The place as an index.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
 }

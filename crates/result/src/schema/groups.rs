@@ -4,10 +4,12 @@ use super::{
     Buckets, Cost, Flows, Group, Header, JobSeries, JobTasks, JobTotals, LOAD_DEFINITION,
     LatencyNumbers, NOTE_TEXTS, OCCUPANCY, PORT_KINDS, Phases, Ports, RECORD_ABOUT, ROUTER_AXIS,
     ROUTER_KINDS, Rates, Routers, Run, SCHEME_NAME, SERIES_BIN, SERIES_CLASS, SERIES_ENDPOINT,
-    SERIES_TIME,
+    SERIES_TIME, TimelineNumbers,
 };
 use crate::attribution::table::{Elsewhere, Looks, Pressure, Waits};
-use weir_model::table::{Attributes, Iterations, Messages, Packets, Summary, Table};
+use weir_model::table::{
+    Attributes, Iterations, LinkIntervals, Messages, Packets, Summary, Table, TaskIntervals,
+};
 
 /// Every group of a result file, for documentation and tests.
 pub const GROUPS: &[Group] = &[
@@ -164,6 +166,29 @@ pub const GROUPS: &[Group] = &[
         about: "One row per received message. Only if asked for.",
         attributes: &[],
         columns: &[Messages::COLUMNS],
+    },
+    Group {
+        path: "/data/timeline",
+        about: "When tasks computed and waited and when links were busy and stalled. Only if asked \
+                for (`output.timeline`). `weir export --format perfetto` draws it.",
+        attributes: &[TimelineNumbers::ATTRIBUTES],
+        columns: &[],
+    },
+    Group {
+        path: "/data/timeline/tasks",
+        about: "One row per interval in which a task of an application did one thing, by job, task \
+                and time. The intervals of a task follow each other without a gap from its start \
+                to its end; all but `compute` together are its communication time.",
+        attributes: &[],
+        columns: &[TaskIntervals::COLUMNS],
+    },
+    Group {
+        path: "/data/timeline/links",
+        about: "One row per packet that left a chosen router, for the time in which its flits were \
+                on the link, and per time in which a packet was ready but had no credit; by \
+                router, port and time. They add up to `busy_ps` and `stalled_ps` of `/data/ports`.",
+        attributes: &[],
+        columns: &[LinkIntervals::COLUMNS],
     },
     Group {
         path: "/data/scheme",

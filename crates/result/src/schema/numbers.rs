@@ -112,3 +112,17 @@ attributes! {
         energy_nj: f64, "nJ", "energy of the accesses";
     }
 }
+
+attributes! {
+    /// `/data/timeline`: the recorded part of the run.
+    pub struct TimelineNumbers {
+        from_ps: Time, "ps", "intervals that end before this are not recorded";
+        to_ps: Time, "ps", "intervals that begin at this time or later are not recorded";
+        tasks_left_out: u64, "1", "intervals of tasks that were left out because there were too \
+            many; a note says so";
+        tasks_until_ps: Time, "ps", "time until which no interval of a task was left out";
+        links_left_out: u64, "1", "the same of links";
+        links_until_ps: Time, "ps", "the same of links";
+        routers: u64, "1", "routers whose links are recorded";
+    }
+}

@@ -4,6 +4,7 @@ mod bubbles;
 mod flows;
 mod limits;
 mod parameters;
+mod timeline;
 mod traffic;
 mod windows;
 
@@ -44,7 +45,8 @@ impl Plan {
             scheme: records(experiment, scheme.as_ref())?,
             ..recording(experiment, &network)
         };
-        let traffic = traffic(experiment, &network)?;
+        let mut traffic = traffic(experiment, &network)?;
+        let links = timeline::choose(experiment, &network, &mut traffic)?;
         let rated = rated(experiment, &network, &traffic)?;
         let received = received(experiment, &network)?;
         let end = experiment.run.end().unwrap_or(LATEST);
@@ -58,12 +60,11 @@ impl Plan {
         if completes {
             check_foreground(experiment, &traffic)?;
         }
-        let windows = Windows::new(&network, scheme.as_ref(), &traffic, until_done);
         let Windows {
             lookahead,
             window,
             interleaving,
-        } = windows;
+        } = Windows::new(&network, scheme.as_ref(), &traffic, until_done);
         let quiet_limit = quiet_limit(&network, window);
         if scheme.capabilities().retransmits || network.flows.managed {
             check_lengths(experiment, &traffic, &network)?;
@@ -81,6 +82,7 @@ impl Plan {
             interleaved: interleaving.is_some(),
             rated: rated.into(),
             received: received.into(),
+            links,
             seed: experiment.run.seed,
             watched: watched.map_or(Watched::Nothing, |(source, number)| {
                 Watched::Packet(source, number)
@@ -217,6 +219,7 @@ fn recording(experiment: &Experiment, network: &Network) -> Recording {
         iterations: experiment.output.iterations || experiment.output.flows,
         iteration_times: experiment.output.iterations,
         flows: experiment.output.flows,
+        timeline: timeline::span(experiment),
         tasks: false,
     }
 }

@@ -183,6 +183,7 @@ fn application(
         tasks,
         repetitions: config.repetitions,
         iterations,
+        timeline: None,
         protocol: mpi
             .protocol(network.parameters.flit, longest)
             .map_err(|invalid| config.mpi.refuse(invalid))?,

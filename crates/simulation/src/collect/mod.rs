@@ -7,6 +7,7 @@ mod fluid;
 mod jobs;
 mod phases;
 mod rows;
+mod timeline;
 
 use serde::{Deserialize, Serialize};
 use weir_fabric::{DomainReport, JobStats, Network, Part, Step, Tally, TaskStep, Totals};
@@ -284,8 +285,8 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.attribution = (recording.waits > 0).then(|| attribution::table(reports, plan));
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
-    let network = plan.network();
-    data.cost = (plan.cost.as_ref()).map(|one| cost::cost(one, network, &data.ports));
+    data.timeline = timeline::tables(reports, plan, simulated);
+    data.cost = (plan.cost.as_ref()).map(|one| cost::cost(one, plan.network(), &data.ports));
     data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
     data.notes.extend(plan.traces.iter().cloned());
     let awaited = jobs

@@ -235,6 +235,11 @@ pub struct OutputConfig {
     /// of their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received: Option<Receivers>,
+    /// Record `/data/timeline`: when tasks of applications computed and waited, and for whom; when
+    /// links were busy, or stalled without credit. `weir export --format perfetto` draws it.
+    /// `timeline = {}` records the tasks of all applications.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineConfig>,
 }
 
 /// `output.attribution`.
@@ -292,6 +297,48 @@ pub struct RatesConfig {
     pub endpoints: Vec<u32>,
 }
 
+/// `output.timeline`.
+/// At most 4,194,304 intervals of tasks are kept, and as many of links. Each task, or link, has an
+/// equal part of that, and loses its later intervals if it has more; a note in the result says so.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimelineConfig {
+    /// Intervals that end before this time are not kept. Default: the start of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Duration>,
+    /// Intervals that begin at this time or later are not kept. Default: the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Duration>,
+    /// Names of the workloads whose tasks are recorded. Default: all applications.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<Vec<String>>,
+    /// Routers whose ports' outgoing links are recorded: "all", or a list of their numbers.
+    /// Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routers: Option<ChosenRouters>,
+}
+
+/// `output.timeline.routers`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected \"all\" or a list of routers such as [0, 26]"
+)]
+pub enum ChosenRouters {
+    /// In a word.
+    Word(AllRouters),
+    /// By their numbers.
+    List(Vec<u32>),
+}
+
+/// All of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AllRouters {
+    /// Every router.
+    All,
+}
+
 impl Default for OutputConfig {
     fn default() -> Self {
         OutputConfig {
@@ -305,6 +352,7 @@ impl Default for OutputConfig {
             rates: None,
             scheme: Vec::new(),
             received: None,
+            timeline: None,
         }
     }
 }

@@ -29,8 +29,8 @@ pub use application::{ApplicationConfig, ProgramConfig, TraceConfig};
 pub use catalog::Catalog;
 pub use document::{Document, element_names};
 pub use experiment::{
-    AllEndpoints, Attribution, CostConfig, Experiment, NicConfig, OutputConfig, RatesConfig,
-    Receivers, RouterConfig, RunConfig,
+    AllEndpoints, AllRouters, Attribution, ChosenRouters, CostConfig, Experiment, NicConfig,
+    OutputConfig, RatesConfig, Receivers, RouterConfig, RunConfig, TimelineConfig,
 };
 pub use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};

@@ -12,8 +12,10 @@ use super::graph::{ANY, Kind, TaskGraph};
 use crate::tasks::{
     Calls, Iteration, Job, Label, Labels, Messages, Obstacle, Op, Peer, Procedure, Waiting,
 };
+use crate::timeline::{CALL, COMPUTE, DELAY, WAIT, collective};
 use weir_model::Time;
 use weir_model::codec::SavedMap;
+use weir_model::table::Word;
 
 /// Carries out the graph of a task, repeated as its job requires.
 ///
@@ -325,6 +327,29 @@ impl WalkState {
     }
 }
 
+impl WalkState {
+    /// Present activity of the task: it computes if one of its processors does.
+    fn activity(&self, graph: &TaskGraph, calls: &Calls) -> Word {
+        if self.computes_until > calls.now {
+            return COMPUTE;
+        }
+        let running: Vec<&Running> = self.running.iter().flatten().collect();
+        let open = calls.messages.waiting(Labels::ALL).count;
+        if let [one] = running[..]
+            && open == self.owners.len()
+        {
+            let part = graph.part(&graph.nodes[one.node as usize]);
+            return collective(part.names(&calls.job.algorithms).0);
+        }
+        let called = |Reverse((_, _, due)): &Reverse<(Time, u64, Due)>| matches!(due, Due::Cpu(_));
+        match self.timers.is_empty() {
+            true => WAIT,
+            false if self.timers.iter().any(called) => CALL,
+            false => DELAY,
+        }
+    }
+}
+
 impl Procedure for Walk {
     type State = WalkState;
 
@@ -354,8 +379,11 @@ impl Procedure for Walk {
     }
 
     fn proceed(&self, state: &mut WalkState, calls: &mut Calls) -> bool {
+        let mut moved = false;
         loop {
-            while state.one(&self.graph, calls) {}
+            while state.one(&self.graph, calls) {
+                moved = true;
+            }
             if state.open > 0 {
                 break;
             }
@@ -372,6 +400,9 @@ impl Procedure for Walk {
         {
             state.wakes.push(Reverse(next));
             calls.wake(next - calls.now);
+        }
+        if moved && calls.job.timeline.is_some() {
+            calls.begin(state.activity(&self.graph, calls));
         }
         false
     }

@@ -80,12 +80,12 @@ impl Wire for Line<'_> {
             .new
             .push((self.now + delay, Event::Wake(self.from)));
     }
-    fn copied(&mut self, to: Peer, envelope: Envelope, delay: Time) {
+    fn copied(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time) {
         let at = self.now + delay;
         let sent = Sent {
             from: self.from,
             to,
-            bytes: 0,
+            bytes,
             envelope,
             at,
         };
@@ -119,6 +119,7 @@ pub fn job(motif: Box<dyn Motif>, tasks: u32) -> Job {
         tasks,
         repetitions: 1,
         iterations: false,
+        timeline: None,
         protocol: MpiPreset::Plain.protocol(),
         algorithms: Algorithms::default(),
         seed: 1,

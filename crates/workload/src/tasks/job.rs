@@ -1,4 +1,5 @@
 use super::{Algorithms, Envelope, Peer, Procedure, Process, Protocol, Script, Sequence};
+use crate::timeline::Limits;
 use weir_model::{Time, stream, unit};
 
 /// The program of an application's tasks.
@@ -55,6 +56,8 @@ pub struct Job {
     pub repetitions: u32,
     /// True if tasks record the begin and end of their iterations.
     pub iterations: bool,
+    /// Selection of what the timelines of tasks keep, if they have one.
+    pub timeline: Option<Limits>,
     /// Protocol of messages.
     pub protocol: Protocol,
     /// Algorithms of collective operations.

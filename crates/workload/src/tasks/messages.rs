@@ -272,7 +272,7 @@ impl Messages {
         };
         wire.send(to, length, envelope, delay);
         if eager && job.protocol.completes == Completes::Copied {
-            wire.copied(to, envelope, delay);
+            wire.copied(to, length, envelope, delay);
         }
         self.sends.push((to, number), Leaving { label, bytes });
         let request = match eager {

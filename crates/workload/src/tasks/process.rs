@@ -7,8 +7,10 @@ use serde::de::DeserializeOwned;
 
 use super::messages::Messages;
 use super::{Iteration, Job, Label, Peer, Tag, Waiting, Wire};
+use crate::timeline::Timeline;
 use weir_model::Time;
 use weir_model::codec::{self, CodecError};
+use weir_model::table::Word;
 
 /// The way to carry out the work of a task: a program ([`super::Sequence`]), or a graph of
 /// operations that wait for each other ([`crate::replay`]).
@@ -159,6 +161,7 @@ pub struct Calls<'a> {
     /// The present time, ps.
     pub now: Time,
     pub(super) wire: &'a mut dyn Wire,
+    pub(super) timeline: Option<&'a mut Timeline>,
 }
 
 impl Calls<'_> {
@@ -172,6 +175,13 @@ impl Calls<'_> {
     pub fn receive(&mut self, from: Option<Peer>, tag: Option<Tag>, label: Label) -> bool {
         self.messages
             .start_receive(self.job, from, tag, label, self.wire)
+    }
+
+    /// Takes note that the task does nothing but this from now on, for its timeline.
+    pub fn begin(&mut self, activity: Word) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.begin(activity, self.now);
+        }
     }
 
     /// Calls [`Procedure::woken`] after `delay` ps.

@@ -4,6 +4,9 @@ use super::messages::Messages;
 use super::op::{BLOCKING, Labels};
 use super::process::{Calls, Procedure};
 use super::{Iteration, Job, Label, Op, Peer, Script, Trouble, Waiting};
+use crate::tasks::collectives::Kind;
+use crate::timeline::{CALL, COMPUTE, RECEIVE, SEND, WAIT_ALL, WAIT_ANY, collective};
+use weir_model::table::Word;
 use weir_model::{NEVER, Time};
 
 /// Carries out the program of the job's motif, one operation after the other.
@@ -23,6 +26,8 @@ pub struct SequenceState {
     step: u32,
     step_ops: Vec<Op>,
     step_next: u32,
+    /// The collective operation that the present operation is a step of.
+    within: Option<Kind>,
     /// The iterations, if the job records them.
     iterations: Vec<Iteration>,
     /// Time, and number of parts and repetitions begun at that time.
@@ -60,6 +65,7 @@ impl SequenceState {
             step: 0,
             step_ops: Vec::new(),
             step_next: 0,
+            within: None,
             iterations: Vec::new(),
             begun: (NEVER, 0),
             computed: 0,
@@ -97,6 +103,7 @@ impl SequenceState {
             }
             match self.ops.get(self.next as usize).copied() {
                 Some(Op::Collective(collective)) => {
+                    self.within = Some(collective.kind);
                     self.step_ops.clear();
                     self.step_next = 0;
                     let (number, step) = (calls.messages.task(), self.step);
@@ -107,6 +114,7 @@ impl SequenceState {
                     }
                 }
                 Some(op) => {
+                    self.within = None;
                     self.next += 1;
                     return Some(op);
                 }
@@ -185,11 +193,11 @@ impl SequenceState {
         match op {
             Op::Compute(time) => {
                 self.computed += time;
-                self.busy(time, calls);
+                self.busy(COMPUTE, time, calls);
             }
             Op::Send { to, bytes, tag } => {
                 calls.send(to, bytes, tag, BLOCKING);
-                self.wait_all(Labels::one(BLOCKING), calls.messages);
+                self.wait_all(SEND, Labels::one(BLOCKING), calls);
             }
             Op::Isend {
                 to,
@@ -198,34 +206,46 @@ impl SequenceState {
                 label,
             } => {
                 calls.send(to, bytes, tag, label);
-                self.busy(calls.job.protocol.per_call, calls);
+                self.busy(CALL, calls.job.protocol.per_call, calls);
             }
             Op::Recv { from, tag } => {
                 calls.receive(from, tag, BLOCKING);
-                self.wait_all(Labels::one(BLOCKING), calls.messages);
+                self.wait_all(RECEIVE, Labels::one(BLOCKING), calls);
             }
             Op::Irecv { from, tag, label } => {
                 calls.receive(from, tag, label);
-                self.busy(calls.job.protocol.per_call, calls);
+                self.busy(CALL, calls.job.protocol.per_call, calls);
             }
-            Op::WaitAll(labels) => self.wait_all(labels, calls.messages),
-            Op::WaitAny(labels) => self.state = State::Any(labels),
+            Op::WaitAll(labels) => self.wait_all(WAIT_ALL, labels, calls),
+            Op::WaitAny(labels) => {
+                self.state = State::Any(labels);
+                self.begin(WAIT_ANY, calls);
+            }
             // Steps of collective operations contain no collective operations.
             Op::Collective(_) => {}
         }
     }
 
-    fn busy(&mut self, time: Time, calls: &mut Calls) {
-        if time > 0 {
-            self.state = State::Busy;
-            calls.wake(time);
+    /// Takes note of the present activity; steps of a collective operation have its name.
+    fn begin(&self, activity: Word, calls: &mut Calls) {
+        if calls.job.timeline.is_some() {
+            calls.begin(self.within.map_or(activity, |kind| collective(kind.name())));
         }
     }
 
-    fn wait_all(&mut self, labels: Labels, messages: &mut Messages) {
-        let left = messages.requests.settle(labels);
+    fn busy(&mut self, activity: Word, time: Time, calls: &mut Calls) {
+        if time > 0 {
+            self.state = State::Busy;
+            calls.wake(time);
+            self.begin(activity, calls);
+        }
+    }
+
+    fn wait_all(&mut self, activity: Word, labels: Labels, calls: &mut Calls) {
+        let left = calls.messages.requests.settle(labels);
         if left > 0 {
             self.state = State::All(labels, left);
+            self.begin(activity, calls);
         }
     }
 
@@ -238,7 +258,10 @@ impl SequenceState {
                     self.state = State::Finished;
                     return true;
                 }
-                None => self.wait_all(Labels::ALL, calls.messages),
+                None => {
+                    self.within = None;
+                    self.wait_all(WAIT_ALL, Labels::ALL, calls);
+                }
             }
         }
         false

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::messages::Messages;
 use super::process::{Calls, Process};
 use super::{Envelope, Job, Peer, Waiting};
+use crate::timeline::{Ending, Interval, LeftOut, Timeline};
 use weir_model::Time;
 use weir_model::codec::{self, CodecError};
 
@@ -19,7 +20,7 @@ pub trait Wire {
     /// Calls [`Task::wake`] after `delay` ps.
     fn wake(&mut self, delay: Time);
     /// Calls [`Task::sent`] after `delay` ps, for a message that has been copied.
-    fn copied(&mut self, to: Peer, envelope: Envelope, delay: Time);
+    fn copied(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
 }
 
 /// One task of a job: its process and its messages.
@@ -29,6 +30,8 @@ pub struct Task {
     process: Box<dyn Process>,
     started: Option<Time>,
     finished: Option<Time>,
+    /// Rare, and larger than the rest.
+    timeline: Option<Box<Timeline>>,
 }
 
 /// Reason why a task cannot proceed.
@@ -61,6 +64,7 @@ impl Task {
             process: job.motif.process(number),
             started: None,
             finished: None,
+            timeline: job.timeline.map(|limits| Box::new(Timeline::new(limits))),
         }
     }
 
@@ -71,7 +75,7 @@ impl Task {
     /// If its state cannot be written.
     pub fn save(&self) -> Result<Vec<u8>, CodecError> {
         let times = (self.started, self.finished);
-        codec::encode(&(&self.messages, self.process.save()?, times))
+        codec::encode(&(&self.messages, self.process.save()?, times, &self.timeline))
     }
 
     /// Loads a saved task; `number` is its number in the job.
@@ -82,12 +86,20 @@ impl Task {
     pub fn load(job: &Job, number: Peer, bytes: &[u8]) -> Result<Task, CodecError> {
         let mut task = Task::new(job, number);
         let process: Vec<u8>;
-        (task.messages, process, (task.started, task.finished)) = codec::decode(bytes)?;
-        if !task.messages.fit(job, number) {
+        let timeline: Option<Box<Timeline>>;
+        (
+            task.messages,
+            process,
+            (task.started, task.finished),
+            timeline,
+        ) = codec::decode(bytes)?;
+        let limits = timeline.as_ref().map(|timeline| timeline.limits());
+        if !task.messages.fit(job, number) || limits != job.timeline {
             return Err(CodecError::new(format!(
                 "no messages of task {number} of this job"
             )));
         }
+        task.timeline = timeline;
         task.process.load(&process, job, number)?;
         Ok(task)
     }
@@ -147,9 +159,23 @@ impl Task {
         }
     }
 
+    /// Takes note of the event that it is told of next, for its timeline.
+    pub fn event(&mut self, event: Ending) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.event(event);
+        }
+    }
+
+    /// The intervals in which it computed and waited until `end`, and the ones that were left out.
+    /// None if it has no timeline.
+    pub fn intervals(&self, end: Time) -> Option<(Vec<Interval>, LeftOut)> {
+        Some(self.timeline.as_ref()?.rows(end))
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        size_of::<Task>() + self.process.memory_bytes() + self.messages.memory_bytes()
+        let timeline = self.timeline.as_ref().map_or(0, |own| own.memory_bytes());
+        size_of::<Task>() + self.process.memory_bytes() + self.messages.memory_bytes() + timeline
     }
 
     /// Starts its work.
@@ -204,9 +230,13 @@ impl Task {
             messages: &mut self.messages,
             now,
             wire,
+            timeline: self.timeline.as_deref_mut(),
         };
         if self.process.proceed(&mut calls) {
             self.finished = Some(now);
+            if let Some(timeline) = &mut self.timeline {
+                timeline.finish(now);
+            }
         }
     }
 }

@@ -304,7 +304,7 @@ fn messages_that_overtake_too_many_others_are_noticed() {
     impl Wire for Nowhere {
         fn send(&mut self, _: Peer, _: u64, _: Envelope, _: Time) {}
         fn wake(&mut self, _: Time) {}
-        fn copied(&mut self, _: Peer, _: Envelope, _: Time) {}
+        fn copied(&mut self, _: Peer, _: u64, _: Envelope, _: Time) {}
     }
     // Number 0 has not arrived. Numbers wrap around, so that 2²⁰ - 1 is one before it.
     for (number, trouble) in [

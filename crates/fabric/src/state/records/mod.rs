@@ -2,6 +2,7 @@
 
 pub(crate) mod attribution;
 pub(crate) mod flow_log;
+pub(crate) mod link_log;
 pub(crate) mod looks;
 pub(crate) mod samples;
 pub(crate) mod series;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::setup::blueprint::Blueprint;
 use attribution::Attribution;
 use flow_log::FlowLog;
+use link_log::LinkLog;
 use samples::Samples;
 use stats::Stats;
 use task_log::TaskLog;
@@ -28,6 +30,8 @@ pub(crate) struct Records {
     pub stats: Stats,
     /// Record of flows.
     pub flow_log: FlowLog,
+    /// Timelines of links.
+    pub link_log: LinkLog,
     /// Log of tasks, if one is kept.
     pub task_log: TaskLog,
     /// Packets that are followed.
@@ -42,6 +46,7 @@ impl Records {
         Records {
             stats: Stats::new(blueprint.recording, iter::empty(), 0, 1, 0),
             flow_log: FlowLog::default(),
+            link_log: LinkLog::default(),
             task_log: TaskLog::new(blueprint.recording.tasks),
             watch: Watch::default(),
             samples: Samples::none(),

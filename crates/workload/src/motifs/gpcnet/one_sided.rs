@@ -4,6 +4,7 @@ use crate::tasks::{
     Calls, Iteration, Job, Label, Labels, Messages, Motif, Peer, Procedure, Process, Script,
     Sequence, Waiting,
 };
+use crate::timeline::WAIT;
 use weir_model::Time;
 
 /// The task whose memory the others use.
@@ -133,6 +134,10 @@ impl Procedure for Target {
     fn proceed(&self, state: &mut Answers, calls: &mut Calls) -> bool {
         if state.left.is_empty() {
             self.begin(state, calls);
+            calls.begin(WAIT);
+        }
+        if !state.asked.is_empty() {
+            calls.begin(WAIT);
         }
         while let Some(to) = state.asked.pop() {
             self.answer(state, to, calls);
