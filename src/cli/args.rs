@@ -87,7 +87,7 @@ pub enum Command {
     Compare(CompareOptions),
     /// Make a page and figures of a run or a sweep: DIR/report.html, DIR/figures.
     Report(ReportOptions),
-    /// Write the messages of a run as a trace that can be replayed.
+    /// Write the messages of a run as a trace that can be replayed, or a timeline of the run.
     Export(ExportOptions),
     /// Print the JSON Schema of the experiment file, for editors.
     Schema,
@@ -279,19 +279,32 @@ pub struct ExplainOptions {
 /// `weir export`.
 #[derive(Args, Debug)]
 pub struct ExportOptions {
-    /// A result.h5, or the directory that holds one, of a run with output.messages = true.
+    /// A result.h5, or the directory that holds one.
     pub result: PathBuf,
     /// Where the trace goes.
     pub file: PathBuf,
-    /// What it is written as. Default: by the file's name, VEF for `NAME.vef`, otherwise GOAL text.
+    /// What it is written as: a trace to be replayed (goal, vef; needs output.messages = true), or
+    /// a timeline for https://ui.perfetto.dev (perfetto; needs output.timeline). Default: by the
+    /// file's name, VEF for `NAME.vef`, Perfetto for `NAME.pftrace`, otherwise GOAL text.
     #[arg(long)]
     pub format: Option<ExportFormat>,
-    /// The unit of its times, to which they are rounded, such as "1 ns". Default: 1 ps.
+    /// The unit of the times of goal and vef, to which they are rounded, such as "1 ns". Default:
+    /// 1 ps.
     #[arg(long, value_name = "TIME")]
     pub unit: Option<String>,
-    /// Whose messages. May be left out where the run has one job.
-    #[arg(long)]
-    pub job: Option<String>,
+    /// Whose messages, or timelines; may be repeated for a timeline. May be left out for a
+    /// timeline of all jobs, or where the run has one job.
+    #[arg(long, value_name = "NAME")]
+    pub job: Vec<String>,
+    /// Begin of the timeline, such as "10 us". Default: that of the run.
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// End of the timeline. Default: that of the run.
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<String>,
+    /// Router whose links are in the timeline; may be repeated. Default: all that were recorded.
+    #[arg(long, value_name = "N")]
+    pub router: Vec<u32>,
 }
 
 /// The formats that `weir export` writes.
@@ -301,6 +314,8 @@ pub enum ExportFormat {
     Goal,
     /// VEF.
     Vef,
+    /// A timeline for Perfetto.
+    Perfetto,
 }
 
 /// `weir report`.

@@ -2,6 +2,7 @@
 //! all.
 
 mod loads;
+mod timeline;
 
 use std::collections::BTreeSet;
 

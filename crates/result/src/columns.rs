@@ -202,14 +202,22 @@ impl ResultFile {
     /// # Errors
     /// If the file is damaged.
     pub fn port_kinds(&self) -> Result<Vec<String>, TraceError> {
-        self.words("data/ports", "kind")
+        self.texts("data/ports", "kind")
     }
 
-    /// A column of words; empty if the group is not there.
+    /// A column of `rows` words; it must exist.
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn words(&self, group: &str, name: &str) -> Result<Vec<String>, TraceError> {
+    pub fn words(&self, group: &str, name: &str, rows: usize) -> Result<Vec<String>, TraceError> {
+        let words = self.texts(group, name)?;
+        match words.len() == rows {
+            true => Ok(words),
+            false => Err(self.uneven(group, name, words.len(), rows)),
+        }
+    }
+
+    fn texts(&self, group: &str, name: &str) -> Result<Vec<String>, TraceError> {
         let words = self.within(group, |group| {
             let words: Vec<FixedAscii<64>> = get_column(group, name, MOST_ROWS)?;
             Ok(Some(words.iter().map(|word| word.to_string()).collect()))

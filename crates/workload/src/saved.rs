@@ -9,9 +9,10 @@ use super::motifs;
 use super::replay::{self, Replay};
 use super::tasks::ideal::{Ideal, job};
 use super::tasks::{Algorithms, Iteration, Job, Motif, MpiPreset, Task};
+use super::timeline::{COMPUTE, Interval, Limits};
 use weir_input::Section;
 use weir_input::registry::{Chosen, choose};
-use weir_model::{Time, below, stream};
+use weir_model::{NEVER, Span, Time, below, stream};
 
 /// A program and its number of tasks.
 type Program = (String, Box<dyn Motif>, u32);
@@ -82,6 +83,10 @@ fn network(motif: Box<dyn Motif>, tasks: u32, preset: MpiPreset) -> Ideal {
     let mut ideal = Ideal::new(Job {
         repetitions: 2,
         iterations: true,
+        timeline: Some(Limits {
+            span: Span { from: 0, to: NEVER },
+            most: 100_000,
+        }),
         protocol: preset.protocol(),
         ..job(motif, tasks)
     });
@@ -89,12 +94,33 @@ fn network(motif: Box<dyn Motif>, tasks: u32, preset: MpiPreset) -> Ideal {
     ideal
 }
 
-/// The times and iterations of all tasks.
-fn ends(ideal: &Ideal) -> Vec<(Option<Time>, Option<Time>, &[Iteration])> {
+/// The times, iterations and timelines of all tasks.
+fn ends(ideal: &Ideal) -> Vec<(Option<Time>, Option<Time>, &[Iteration], Vec<Interval>)> {
+    let intervals = |task: &Task| task.intervals(NEVER).expect("a timeline").0;
     let end = |task: &Task| (task.finished(), task.communicated());
     let all = ideal.tasks.iter();
-    all.map(|task| (end(task).0, end(task).1, task.iterations()))
+    all.map(|task| (end(task).0, end(task).1, task.iterations(), intervals(task)))
         .collect()
+}
+
+#[test]
+fn intervals_of_a_task_have_no_gaps_and_add_up_to_its_communication_time() {
+    for preset in [MpiPreset::Plain, MpiPreset::Codes] {
+        for (name, motif, tasks) in all() {
+            let ideal = network(motif, tasks, preset).finish();
+            for (finished, communicated, _, intervals) in ends(&ideal) {
+                let mut at = 0;
+                for one in &intervals {
+                    assert_eq!(one.begin, at, "{name}: {intervals:?}");
+                    at = one.end;
+                }
+                assert_eq!(finished, Some(at), "{name}");
+                let waits = intervals.iter().filter(|one| one.activity != COMPUTE);
+                let waited: Time = waits.map(|one| one.end - one.begin).sum();
+                assert_eq!(communicated, Some(waited), "{name}");
+            }
+        }
+    }
 }
 
 #[test]

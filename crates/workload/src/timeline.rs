@@ -84,13 +84,13 @@ pub struct LeftOut {
 impl LeftOut {
     /// Counts one more.
     pub fn add(&mut self, begin: Time) {
-        self.intervals += 1;
+        self.intervals = self.intervals.saturating_add(1);
         self.from = Some(self.from.map_or(begin, |from| from.min(begin)));
     }
 
     /// Adds the counts of another timeline.
     pub fn merge(&mut self, other: &LeftOut) {
-        self.intervals += other.intervals;
+        self.intervals = self.intervals.saturating_add(other.intervals);
         self.from = self.from.into_iter().chain(other.from).min();
     }
 }
@@ -190,9 +190,13 @@ impl Timeline {
         }
     }
 
-    /// Selection of what it keeps.
-    pub fn limits(&self) -> Limits {
-        self.limits
+    /// True if a timeline that was read can belong to a task with these limits: its words exist.
+    pub fn fits(&self, limits: Limits) -> bool {
+        let exists = |word: Word| word.index() < WORDS.len();
+        let rows = self.rows.iter();
+        let words = rows.flat_map(|row| [row.activity, row.ending.by]);
+        let words = words.chain(self.open.map(|(_, word)| word));
+        self.limits == limits && words.chain([self.event.by]).all(exists)
     }
 
     /// Takes note of the event that the task is told of.

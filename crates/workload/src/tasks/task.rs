@@ -93,8 +93,11 @@ impl Task {
             (task.started, task.finished),
             timeline,
         ) = codec::decode(bytes)?;
-        let limits = timeline.as_ref().map(|timeline| timeline.limits());
-        if !task.messages.fit(job, number) || limits != job.timeline {
+        let fits = match (&timeline, job.timeline) {
+            (Some(timeline), Some(limits)) => timeline.fits(limits),
+            (own, limits) => own.is_none() && limits.is_none(),
+        };
+        if !fits || !task.messages.fit(job, number) {
             return Err(CodecError::new(format!(
                 "no messages of task {number} of this job"
             )));

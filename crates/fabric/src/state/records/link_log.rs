@@ -38,6 +38,10 @@ impl LinkLog {
     pub(crate) fn fits(&self, own: &LinkLog) -> bool {
         let same = |(read, own): (&Track, &Track)| {
             (read.router, read.port, read.limits) == (own.router, own.port, own.limits)
+                && read
+                    .rows
+                    .iter()
+                    .all(|row| row.activity.index() <= PacketKind::MOST)
         };
         self.tracks.keys().eq(own.tracks.keys())
             && self.tracks.values().zip(own.tracks.values()).all(same)

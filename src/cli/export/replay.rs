@@ -1,32 +1,31 @@
-//! `weir export`: the messages of a run as a trace that can be replayed.
+//! The messages of a run as a trace that can be replayed.
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::args::{ExportFormat, ExportOptions};
-use super::failure::Failure;
-use weir_input::{ConfigError, Duration, suggest};
+use super::{check_job, not_written, wrong_with};
+use crate::cli::args::{ExportFormat, ExportOptions};
+use crate::cli::failure::Failure;
+use weir_input::Duration;
 use weir_model::{Time, US};
-use weir_result::{ResultFile, TraceError, schema};
+use weir_result::{ResultFile, TraceError};
 use weir_workload::replay::{Flow, write_goal, write_vef};
 
 /// Writes the messages of a job of a result as a trace.
 ///
 /// # Errors
 /// If the result cannot be read, has no such job or no messages, or the file cannot be written.
-pub fn export(options: &ExportOptions) -> Result<String, Failure> {
+pub fn export(
+    options: &ExportOptions,
+    format: ExportFormat,
+    path: &Path,
+    result: &ResultFile,
+) -> Result<String, Failure> {
     let wrong = |error: TraceError| Failure::bad_input(error.to_string());
-    let format = format(options);
     let unit = unit(options)?;
-    let inside = options.result.join(schema::FILE);
-    let path = match options.result.is_dir() {
-        true => &inside,
-        false => &options.result,
-    };
-    let result = ResultFile::open(path).map_err(wrong)?;
-    let name = job(&result, options.job.as_deref())?;
+    let name = job(result, &options.job)?;
     let group = format!("data/jobs/{name}");
     let number = |attribute: &str| -> Result<u64, Failure> {
         let number = result.number(&group, attribute).map_err(wrong)?;
@@ -35,34 +34,26 @@ pub fn export(options: &ExportOptions) -> Result<String, Failure> {
     let (index, start) = (number("index")?, number("start_ps")?);
     let endpoints = result.column(&group, "endpoint").map_err(wrong)?;
     let endpoints = endpoints.unwrap_or_default();
-    let flows = flows(&result, index, start, &endpoints).map_err(wrong)?;
+    let flows = flows(result, index, start, &endpoints).map_err(wrong)?;
     let Some(flows) = flows else {
         let message = format!("{} has no messages", path.display());
         let remedy = "run the experiment with output.messages = true";
         return Err(wrong_with(message, remedy));
     };
-    write(format, unit, &options.file, &flows, endpoints.len() as u32)
-        .map_err(|error| Failure::failed(format!("{}: {error}", options.file.display())))?;
-    let name = match format {
-        ExportFormat::Goal => "goal",
-        ExportFormat::Vef => "vef",
+    let tasks = endpoints.len() as u32;
+    let name = if format == ExportFormat::Vef {
+        "vef"
+    } else {
+        "goal"
     };
+    let written = write(format, unit, &options.file, &flows, tasks);
+    written.map_err(|error| not_written(&options.file, &error))?;
     let file = options.file.display();
     Ok(format!(
         "{file}: {} messages of {} tasks\nread it with trace = {{ format = \"{name}\", file = \"{file}\", unit = \"{unit} ps\" }}, mpi.rendezvous_from = \"1000 GB\"\n",
         flows.len(),
         endpoints.len()
     ))
-}
-
-/// The given format, or that of the file's name.
-fn format(options: &ExportOptions) -> ExportFormat {
-    let vef = options.file.extension().is_some_and(|end| end == "vef");
-    let by_name = match vef {
-        true => ExportFormat::Vef,
-        false => ExportFormat::Goal,
-    };
-    options.format.unwrap_or(by_name)
 }
 
 /// The unit of times, ps.
@@ -78,25 +69,21 @@ fn unit(options: &ExportOptions) -> Result<Time, Failure> {
     }
 }
 
-fn wrong_with(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-    Failure::wrong(&ConfigError::new(message, remedy))
-}
-
 /// The name of the job: the given one, or the only one.
-fn job(result: &ResultFile, given: Option<&str>) -> Result<String, Failure> {
+fn job(result: &ResultFile, given: &[String]) -> Result<String, Failure> {
     let names = result.groups("data/jobs");
     let names = names.map_err(|error| Failure::bad_input(error.to_string()))?;
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
     match (given, known.as_slice()) {
-        (Some(name), known) if known.contains(&name) => Ok(name.to_string()),
-        (Some(name), known) => Err(wrong_with(
-            format!("there is no job {name:?}"),
-            suggest(name, "jobs", known, '"'),
-        )),
-        (None, [only]) => Ok(only.to_string()),
-        (None, known) => Err(wrong_with(
+        ([name], known) => check_job(name, known).map(|()| name.clone()),
+        ([], [only]) => Ok(only.to_string()),
+        ([], known) => Err(wrong_with(
             format!("the run has {} jobs", known.len()),
             format!("choose one with --job: {}", known.join(", ")),
+        )),
+        _ => Err(wrong_with(
+            "a trace has the messages of one job",
+            "write one --job",
         )),
     }
 }
@@ -148,8 +135,8 @@ fn write(
 ) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     match format {
-        ExportFormat::Goal => write_goal(flows, tasks, unit, &mut out)?,
         ExportFormat::Vef => write_vef(flows, tasks, unit, &mut out)?,
+        _ => write_goal(flows, tasks, unit, &mut out)?,
     }
     out.flush()
 }

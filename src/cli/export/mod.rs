@@ -1,0 +1,69 @@
+//! `weir export`: the messages of a run as a trace that can be replayed, or a timeline of the run.
+
+mod replay;
+mod timeline;
+
+use std::path::{Path, PathBuf};
+
+use super::args::{ExportFormat, ExportOptions};
+use super::failure::Failure;
+use weir_input::{ConfigError, suggest};
+use weir_result::{ResultFile, schema};
+
+/// Writes a result in another format.
+///
+/// # Errors
+/// If the result cannot be read, lacks what the format needs, or the file cannot be written.
+pub fn export(options: &ExportOptions) -> Result<String, Failure> {
+    let format = format(options);
+    let inside = options.result.join(schema::FILE);
+    let path: PathBuf = match options.result.is_dir() {
+        true => inside,
+        false => options.result.clone(),
+    };
+    let result = ResultFile::open(&path).map_err(|error| Failure::bad_input(error.to_string()))?;
+    match format {
+        ExportFormat::Goal | ExportFormat::Vef => {
+            let times = [&options.from, &options.to];
+            if times.iter().any(|time| time.is_some()) || !options.router.is_empty() {
+                let message = "--from, --to and --router choose parts of a timeline";
+                return Err(wrong_with(
+                    message,
+                    "leave them out, or write --format perfetto",
+                ));
+            }
+            replay::export(options, format, &path, &result)
+        }
+        ExportFormat::Perfetto => timeline::export(options, &path, &result),
+    }
+}
+
+/// The given format, or that of the file's name.
+fn format(options: &ExportOptions) -> ExportFormat {
+    let ending = options.file.extension().and_then(|ending| ending.to_str());
+    let by_name = match ending {
+        Some("vef") => ExportFormat::Vef,
+        Some("pftrace" | "perfetto-trace") => ExportFormat::Perfetto,
+        _ => ExportFormat::Goal,
+    };
+    options.format.unwrap_or(by_name)
+}
+
+fn wrong_with(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+    Failure::wrong(&ConfigError::new(message, remedy))
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
+}
+
+/// Refuses a name that is none of a run's jobs.
+fn check_job(name: &str, known: &[&str]) -> Result<(), Failure> {
+    match known.contains(&name) {
+        true => Ok(()),
+        false => Err(wrong_with(
+            format!("there is no job {name:?}"),
+            suggest(name, "jobs", known, '"'),
+        )),
+    }
+}
