@@ -200,6 +200,7 @@ fn run_program(
                 tasks: 4,
                 repetitions: 1,
                 iterations: false,
+                timeline: None,
                 protocol: Protocol {
                     control_bytes: 25,
                     ..MpiPreset::Plain.protocol()

@@ -149,6 +149,7 @@ def check_links(timeline, result, begin, end):
         return
     if end != result["data/summary"].attrs["simulated_ps"]:
         return
+    in_flight = result["data/summary"].attrs["packets_in_flight"]
     sums = defaultdict(int)
     for uuid, _, _, category, notes in slices:
         sums[uuid, category] += notes["end_ps"] - notes["begin_ps"]
@@ -158,7 +159,10 @@ def check_links(timeline, result, begin, end):
         track = timeline.tracks[uuid]
         router = int(timeline.tracks[track.parent_uuid].process.process_name.split()[1])
         at = time[router, int(track.name.split()[1])]
-        assert spent == ports[f"{category}_ps"][at], (router, track.name, category)
+        more = spent - int(ports[f"{category}_ps"][at])
+        # At a cut the port's count lacks the time until a packet leaves that has crossed already.
+        most = 0 if in_flight == 0 else 1_000_000
+        assert 0 <= more <= most, (router, track.name, category, more)
 
 
 def check_trace_processor(path, timeline):

@@ -108,12 +108,13 @@ fn crowded() -> Experiment {
         .job("lammps", 12)
         .with("name", "dynamics")
         .with("motif.steps", 1)
+        .with("motif.mesh", vec![12, 16, 15])
         .with("motif.replicas", vec![1, 1, 1])
         .with("mpi.preset", "codes")
         .with("placement", "random")
         .job("incast", 20)
         .with("name", "incast")
-        .with("motif.bytes", "64 KiB")
+        .with("motif.bytes", "20 kB")
         .with("placement", "random")
         .set("output.timeline.routers", "all")
         .until("completion")
@@ -302,7 +303,7 @@ fn an_export_says_what_it_holds_and_what_it_lacks() {
     let (code, text) = export(&folder, &["all.pftrace"]);
     assert_eq!(code, 0, "{text}");
     let expected =
-        "all.pftrace: 1 messages, 4 intervals of tasks, 1 intervals of links, from 0 s to 140 ns";
+        "all.pftrace: 1 messages, 4 intervals of tasks, 1 intervals of links, from 0 ps to 140 ns";
     assert!(text.starts_with(expected), "{text}");
     let size = std::fs::metadata(folder.join("all.pftrace"))
         .expect("a file")

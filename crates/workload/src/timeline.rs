@@ -254,7 +254,6 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tasks::collectives::{Kind, VectorKind};
 
     #[test]
     fn words_are_those_of_their_constants() {
@@ -264,29 +263,6 @@ mod tests {
         let ends = [TIME, MESSAGE, SENT, END];
         let places = named.into_iter().chain(ends).map(Word::index);
         assert!(places.eq(0..12));
-        let kinds = [
-            Kind::Barrier,
-            Kind::Bcast,
-            Kind::Reduce,
-            Kind::Allreduce,
-            Kind::Allgather,
-            Kind::ReduceScatter,
-            Kind::Alltoall,
-            Kind::Gather,
-            Kind::Scatter,
-            Kind::Scan,
-        ];
-        let vectors = [
-            VectorKind::Gatherv,
-            VectorKind::Scatterv,
-            VectorKind::Allgatherv,
-            VectorKind::ReduceScatter,
-            VectorKind::Alltoallv,
-        ];
-        let names = kinds.map(Kind::name).into_iter();
-        for name in names.chain(vectors.map(VectorKind::name)) {
-            assert_eq!(WORDS[collective(name).index()], name);
-        }
     }
 
     #[test]

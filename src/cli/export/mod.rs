@@ -1,13 +1,14 @@
 //! `weir export`: the messages of a run as a trace that can be replayed, or a timeline of the run.
 
+mod refusal;
 mod replay;
 mod timeline;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::args::{ExportFormat, ExportOptions};
 use super::failure::Failure;
-use weir_input::{ConfigError, suggest};
+use refusal::wrong_with;
 use weir_result::{ResultFile, schema};
 
 /// Writes a result in another format.
@@ -47,23 +48,4 @@ fn format(options: &ExportOptions) -> ExportFormat {
         _ => ExportFormat::Goal,
     };
     options.format.unwrap_or(by_name)
-}
-
-fn wrong_with(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-    Failure::wrong(&ConfigError::new(message, remedy))
-}
-
-fn not_written(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::failed(format!("{}: {error}", path.display()))
-}
-
-/// Refuses a name that is none of a run's jobs.
-fn check_job(name: &str, known: &[&str]) -> Result<(), Failure> {
-    match known.contains(&name) {
-        true => Ok(()),
-        false => Err(wrong_with(
-            format!("there is no job {name:?}"),
-            suggest(name, "jobs", known, '"'),
-        )),
-    }
 }

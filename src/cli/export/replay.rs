@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::{check_job, not_written, wrong_with};
+use super::refusal::{check_job, not_written, wrong_with};
 use crate::cli::args::{ExportFormat, ExportOptions};
 use crate::cli::failure::Failure;
 use weir_input::Duration;

@@ -166,11 +166,7 @@ impl<K: Compiled> FabricDomain<K> {
             occupancy: std::mem::take(&mut self.records.stats.occupancy),
             occupancy_interval,
             rated: self.records.samples.places().map(u64::from).collect(),
-            rates: self
-                .records
-                .stats
-                .rates
-                .drain(..)
+            rates: (self.records.stats.rates.drain(..))
                 .map(f64::to_bits)
                 .collect(),
             rates_interval,

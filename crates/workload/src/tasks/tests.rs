@@ -4,6 +4,8 @@ use super::{
     Algorithms, Completes, Envelope, EnvelopeKind, Labels, Mpi, MpiPreset, Peer, Protocol,
     RendezvousCompletes, Script, Task, Trouble, Wire,
 };
+use crate::tasks::collectives::{Kind, VectorKind};
+use crate::timeline::{WORDS, collective};
 use weir_input::Section;
 use weir_model::{FlitSize, Time};
 
@@ -322,5 +324,32 @@ fn messages_that_overtake_too_many_others_are_noticed() {
         task.start(&job, 0, &mut Nowhere);
         task.arrived(&job, 1, envelope, 5, &mut Nowhere);
         assert_eq!(task.trouble(), trouble, "{number}");
+    }
+}
+
+#[test]
+fn timelines_have_a_word_for_each_collective_operation() {
+    let kinds = [
+        Kind::Barrier,
+        Kind::Bcast,
+        Kind::Reduce,
+        Kind::Allreduce,
+        Kind::Allgather,
+        Kind::ReduceScatter,
+        Kind::Alltoall,
+        Kind::Gather,
+        Kind::Scatter,
+        Kind::Scan,
+    ];
+    let vectors = [
+        VectorKind::Gatherv,
+        VectorKind::Scatterv,
+        VectorKind::Allgatherv,
+        VectorKind::ReduceScatter,
+        VectorKind::Alltoallv,
+    ];
+    let names = kinds.map(Kind::name).into_iter();
+    for name in names.chain(vectors.map(VectorKind::name)) {
+        assert_eq!(WORDS[collective(name).index()], name);
     }
 }

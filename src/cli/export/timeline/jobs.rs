@@ -4,40 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::perfetto::{Event, Note, Track, Writer};
-use super::{Counts, Selection, Trouble, ns, times};
+use super::selection::{Counts, Job, Selection, Trouble, ns, times};
 use std::io::Write;
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
-
-/// A job of the run.
-pub struct Job {
-    /// Its name.
-    pub name: String,
-    /// Its index in columns.
-    pub index: u64,
-    /// Endpoints of its tasks.
-    pub endpoints: Vec<u64>,
-}
-
-/// The jobs of a run, in their order.
-///
-/// # Errors
-/// If the result is damaged.
-pub fn read(result: &ResultFile) -> Result<Vec<Job>, TraceError> {
-    let mut jobs = Vec::new();
-    for name in result.groups("data/jobs")? {
-        let group = format!("data/jobs/{name}");
-        let index = result.number(&group, "index")?.unwrap_or(0.0) as u64;
-        let endpoints = result.column(&group, "endpoint")?.unwrap_or_default();
-        jobs.push(Job {
-            name,
-            index,
-            endpoints,
-        });
-    }
-    jobs.sort_by_key(|job| job.index);
-    Ok(jobs)
-}
 
 /// A message between two tasks.
 #[derive(Clone, Copy)]

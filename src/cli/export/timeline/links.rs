@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use super::perfetto::{Event, Note, Track, Writer};
-use super::{Counts, Selection, Trouble, ns, times};
-use crate::cli::export::wrong_with;
+use super::selection::{Counts, Selection, Trouble, ns, times};
+use crate::cli::export::refusal::wrong_with;
 use crate::cli::failure::Failure;
 use weir_result::{ResultFile, TraceError};
 
@@ -64,7 +64,7 @@ pub fn write<W: Write>(
     let sources = result.signed(GROUP, "source", rows)?;
     let destinations = result.signed(GROUP, "destination", rows)?;
     let activities = result.words(GROUP, "activity", rows)?;
-    let names: HashMap<i64, String> = (super::jobs::read(result)?.into_iter())
+    let names: HashMap<i64, String> = (super::selection::jobs(result)?.into_iter())
         .map(|job| (job.index as i64, job.name))
         .collect();
     let ways = ways(result)?;

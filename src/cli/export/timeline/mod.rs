@@ -4,84 +4,20 @@ mod jobs;
 mod links;
 mod perfetto;
 mod scheme;
+mod selection;
 
-use std::io::{self, BufWriter};
+use std::io::BufWriter;
 use std::path::Path;
 
-use super::{check_job, not_written, wrong_with};
+use super::refusal::{check_job, not_written, wrong_with};
 use crate::cli::args::ExportOptions;
 use crate::cli::failure::Failure;
-use jobs::Job;
-use perfetto::{Note, Writer};
+use perfetto::Writer;
+use selection::{Counts, Selection, Trouble};
 use weir_input::Duration;
 use weir_model::Time;
+use weir_report::format::{simulated, whole};
 use weir_result::{Partial, ResultFile, TraceError};
-
-/// Picoseconds of the unit of Perfetto's clock.
-const NS: Time = 1_000;
-
-/// Time in Perfetto's unit, rounded down: so an order of times stays one.
-fn ns(time: Time) -> u64 {
-    time / NS
-}
-
-/// The part of a run that is written.
-struct Selection<'a> {
-    from: Time,
-    to: Time,
-    /// True if jobs were chosen.
-    some_jobs: bool,
-    jobs: &'a [Job],
-    /// The chosen routers; all if none is named.
-    routers: &'a [u32],
-}
-
-impl Selection<'_> {
-    /// The part of an interval that is written, if there is one.
-    fn part(&self, begin: Time, end: Time) -> Option<(Time, Time)> {
-        let inside = begin < self.to && end > self.from && begin <= end;
-        inside.then(|| (begin.max(self.from), end.min(self.to)))
-    }
-
-    fn has_router(&self, router: u64) -> bool {
-        self.routers.is_empty() || self.routers.iter().any(|&one| u64::from(one) == router)
-    }
-}
-
-/// Annotations with the exact times of an interval.
-fn times(begin: Time, end: Time) -> Vec<(&'static str, Note)> {
-    vec![
-        ("begin_ps", Note::Number(begin)),
-        ("end_ps", Note::Number(end)),
-    ]
-}
-
-/// Contents of a timeline.
-#[derive(Debug, Default)]
-struct Counts {
-    messages: Option<u64>,
-    intervals: Option<u64>,
-    links: Option<u64>,
-    events: u64,
-}
-
-/// A problem while a timeline is written.
-enum Trouble {
-    Read(TraceError),
-    Write(io::Error),
-}
-
-impl From<TraceError> for Trouble {
-    fn from(error: TraceError) -> Trouble {
-        Trouble::Read(error)
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        Trouble::Write(error)
-    }
-}
 
 /// Writes a timeline of a result.
 ///
@@ -98,19 +34,16 @@ pub fn export(
         let message = "--unit: the unit of Perfetto's clock is 1 ns";
         return Err(wrong_with(message, "leave it out"));
     }
-    let simulated = result.number("data/summary", "simulated_ps");
-    let simulated = simulated.map_err(wrong)?.unwrap_or(0.0) as Time;
+    let end = result.number("data/summary", "simulated_ps");
+    let end = end.map_err(wrong)?.unwrap_or(0.0) as Time;
     let from = time("--from", options.from.as_deref(), 0)?;
-    let to = time("--to", options.to.as_deref(), simulated)?.min(simulated);
+    let to = time("--to", options.to.as_deref(), end)?.min(end);
     if from >= to {
         let message = format!("nothing is between {} and {}", Duration(from), Duration(to));
-        let remedy = format!(
-            "the run ended at {}: write other times",
-            Duration(simulated)
-        );
+        let remedy = format!("the run ended at {}: write other times", Duration(end));
         return Err(wrong_with(message, remedy));
     }
-    let mut jobs = jobs::read(result).map_err(wrong)?;
+    let mut jobs = selection::jobs(result).map_err(wrong)?;
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     options
         .job
@@ -180,7 +113,7 @@ fn summary(
     counts: &Counts,
     path: &Path,
 ) -> Result<String, TraceError> {
-    let (from, to) = (Duration(selection.from), Duration(selection.to));
+    let (from, to) = (simulated(selection.from), simulated(selection.to));
     let parts = [
         (counts.messages, "messages"),
         (counts.intervals, "intervals of tasks"),
@@ -192,7 +125,7 @@ fn summary(
     ];
     let there = parts
         .iter()
-        .filter_map(|(count, what)| Some(format!("{} {what}", (*count)?)));
+        .filter_map(|(count, what)| Some(format!("{} {what}", whole((*count)?))));
     let there: Vec<String> = there.collect();
     let mut text = format!(
         "{}: {}, from {from} to {to}\n",
@@ -221,8 +154,9 @@ fn summary(
         let until = number("until_ps")?.unwrap_or(0.0) as Time;
         if left_out > 0 && until < selection.to {
             text += &format!(
-                "{what} are whole until {}: the result left out {left_out} later intervals\n",
-                Duration(until)
+                "{what} are whole until {}: the result left out {} later intervals\n",
+                simulated(until),
+                whole(left_out)
             );
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::perfetto::{Event, Note, Writer};
-use super::{Counts, Selection, Trouble, ns};
+use super::selection::{Counts, Selection, Trouble, ns};
 use weir_result::ResultFile;
 
 const GROUP: &str = "data/scheme";
