@@ -285,7 +285,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.attribution = (recording.waits > 0).then(|| attribution::table(reports, plan));
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
-    data.timeline = timeline::tables(reports, plan, simulated);
+    data.timeline = timeline::tables(reports, plan, simulated, &kinds(plan.network()));
     data.cost = (plan.cost.as_ref()).map(|one| cost::cost(one, plan.network(), &data.ports));
     data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
     data.notes.extend(plan.traces.iter().cloned());

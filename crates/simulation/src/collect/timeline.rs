@@ -1,6 +1,5 @@
 //! The timelines of a result: the intervals of all domains in their canonical order.
 
-use super::kinds;
 use crate::plan::Plan;
 use weir_fabric::{DomainReport, STALLED};
 use weir_model::{KindName, PacketKind, Time};
@@ -9,7 +8,12 @@ use weir_workload::timeline::{LeftOut, WORDS};
 
 /// The intervals of tasks by job, task and time, those of links by router, port and time; None if
 /// they are not kept.
-pub(super) fn tables(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Option<Timeline> {
+pub(super) fn tables(
+    reports: &[DomainReport],
+    plan: &Plan,
+    simulated: Time,
+    kinds: &[(PacketKind, &'static str)],
+) -> Option<Timeline> {
     let span = plan.blueprint.recording.timeline?;
     let tasks = reports.iter().flat_map(|report| &report.task_intervals.0);
     let mut tasks: Vec<_> = tasks.copied().collect();
@@ -38,14 +42,13 @@ pub(super) fn tables(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
         tasks: tasks.into_iter().collect(),
         task_words: WORDS.map(KindName::from).to_vec(),
         links: links.into_iter().collect(),
-        link_words: link_words(plan),
+        link_words: link_words(kinds),
     })
 }
 
 /// The words of links: stalled, then the kinds of packets by their numbers.
-fn link_words(plan: &Plan) -> Vec<KindName> {
-    let names = kinds(plan.network());
-    let name = |number: usize| names.iter().find(|(kind, _)| kind.index() == number);
+fn link_words(kinds: &[(PacketKind, &'static str)]) -> Vec<KindName> {
+    let name = |number: usize| kinds.iter().find(|(kind, _)| kind.index() == number);
     let carried = (0..PacketKind::MOST).map(|number| name(number).map_or("-", |(_, name)| *name));
     let stalled = (STALLED.index() == 0).then_some("stalled");
     stalled

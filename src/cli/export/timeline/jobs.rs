@@ -83,21 +83,29 @@ pub fn write<W: Write>(
     Ok(())
 }
 
+/// Columns of messages.
+const MESSAGES: [&str; 7] = [
+    "job",
+    "source",
+    "message",
+    "destination",
+    "bytes",
+    "generated_ps",
+    "received_ps",
+];
+
+/// The places of the chosen jobs by their indices.
+fn places(selection: &Selection) -> HashMap<u64, usize> {
+    let indices = selection.jobs.iter().map(|job| job.index);
+    indices.zip(0..).collect()
+}
+
 /// Number of messages, if they were recorded.
 fn add_messages(
     result: &ResultFile,
     selection: &Selection,
     all: &mut All,
 ) -> Result<Option<u64>, TraceError> {
-    let columns = [
-        "job",
-        "source",
-        "message",
-        "destination",
-        "bytes",
-        "generated_ps",
-        "received_ps",
-    ];
     let Some(
         [
             jobs,
@@ -108,16 +116,11 @@ fn add_messages(
             generated,
             received,
         ],
-    ) = result.table("data/messages", columns)?
+    ) = result.table("data/messages", MESSAGES)?
     else {
         return Ok(None);
     };
-    let places: HashMap<u64, usize> = selection
-        .jobs
-        .iter()
-        .map(|job| job.index)
-        .zip(0..)
-        .collect();
+    let places = places(selection);
     let tasks = selection
         .jobs
         .iter()
@@ -176,12 +179,7 @@ fn add_intervals(
     let peers = result.signed(GROUP, "peer", jobs.len())?;
     let activities = result.words(GROUP, "activity", jobs.len())?;
     let ended_by = result.words(GROUP, "ended_by", jobs.len())?;
-    let places: HashMap<u64, usize> = selection
-        .jobs
-        .iter()
-        .map(|job| job.index)
-        .zip(0..)
-        .collect();
+    let places = places(selection);
     let mut count = 0;
     for at in 0..jobs.len() {
         let Some(&place) = places.get(&jobs[at]) else {

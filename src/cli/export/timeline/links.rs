@@ -42,6 +42,58 @@ pub fn check(result: &ResultFile, selection: &Selection) -> Result<(), Failure> 
     Ok(())
 }
 
+/// The intervals of all links.
+struct Rows {
+    routers: Vec<u64>,
+    ports: Vec<u64>,
+    begins: Vec<u64>,
+    ends: Vec<u64>,
+    bytes: Vec<u64>,
+    jobs: Vec<i64>,
+    sources: Vec<i64>,
+    destinations: Vec<i64>,
+    activities: Vec<String>,
+    /// Names of jobs by their indices.
+    names: HashMap<i64, String>,
+}
+
+impl Rows {
+    /// None if they were not recorded.
+    fn read(result: &ResultFile) -> Result<Option<Rows>, TraceError> {
+        let columns = ["router", "port", "begin_ps", "end_ps", "bytes"];
+        let Some([routers, ports, begins, ends, bytes]) = result.table(GROUP, columns)? else {
+            return Ok(None);
+        };
+        let rows = routers.len();
+        let jobs = super::selection::jobs(result)?.into_iter();
+        Ok(Some(Rows {
+            routers,
+            ports,
+            begins,
+            ends,
+            bytes,
+            jobs: result.signed(GROUP, "job", rows)?,
+            sources: result.signed(GROUP, "source", rows)?,
+            destinations: result.signed(GROUP, "destination", rows)?,
+            activities: result.words(GROUP, "activity", rows)?,
+            names: jobs.map(|job| (job.index as i64, job.name)).collect(),
+        }))
+    }
+
+    /// The name of a row's slice, and its annotations.
+    fn described(&self, at: usize) -> (String, Vec<(&'static str, Note)>) {
+        let activity = &self.activities[at];
+        let mut notes = times(self.begins[at], self.ends[at]);
+        let Some(job) = self.names.get(&self.jobs[at]) else {
+            return (activity.clone(), notes);
+        };
+        notes.push(("packet", Note::Text(activity.clone())));
+        notes.push(("bytes", Note::Number(self.bytes[at])));
+        let (from, to) = (self.sources[at], self.destinations[at]);
+        (format!("{job}: {activity} from {from} to {to}"), notes)
+    }
+}
+
 /// Writes the links of all chosen routers.
 ///
 /// # Errors
@@ -55,25 +107,16 @@ pub fn write<W: Write>(
     if result.number("data/timeline", "routers")?.unwrap_or(0.0) == 0.0 {
         return Ok(());
     }
-    let columns = ["router", "port", "begin_ps", "end_ps", "bytes"];
-    let Some([routers, ports, begins, ends, bytes]) = result.table(GROUP, columns)? else {
+    let Some(rows) = Rows::read(result)? else {
         return Ok(());
     };
-    let rows = routers.len();
-    let jobs = result.signed(GROUP, "job", rows)?;
-    let sources = result.signed(GROUP, "source", rows)?;
-    let destinations = result.signed(GROUP, "destination", rows)?;
-    let activities = result.words(GROUP, "activity", rows)?;
-    let names: HashMap<i64, String> = (super::selection::jobs(result)?.into_iter())
-        .map(|job| (job.index as i64, job.name))
-        .collect();
     let ways = ways(result)?;
     let mut count = 0;
     let mut process: Option<(u64, Track)> = None;
     let mut track: Option<((u64, u64), Track)> = None;
-    for at in 0..rows {
-        let (router, port) = (routers[at], ports[at]);
-        let Some((begin, end)) = selection.part(begins[at], ends[at]) else {
+    for at in 0..rows.routers.len() {
+        let (router, port) = (rows.routers[at], rows.ports[at]);
+        let Some((begin, end)) = selection.part(rows.begins[at], rows.ends[at]) else {
             continue;
         };
         if !selection.has_router(router) {
@@ -81,41 +124,22 @@ pub fn write<W: Write>(
         }
         let below = match process {
             Some((known, own)) if known == router => own,
-            _ => {
-                let own = out.process(&format!("router {router}"))?.0;
-                process = Some((router, own));
-                own
-            }
+            _ => out.process(&format!("router {router}"))?.0,
         };
+        process = Some((router, below));
         let own = match track {
             Some((known, own)) if known == (router, port) => own,
             _ => {
                 let way = ways.get(&(router, port)).map_or("", String::as_str);
-                let own = out.track(below, &format!("port {port}{way}"), port as i32)?;
-                track = Some(((router, port), own));
-                own
+                out.track(below, &format!("port {port}{way}"), port as i32)?
             }
         };
-        let activity = &activities[at];
-        let mut notes = times(begins[at], ends[at]);
-        let name = match names.get(&jobs[at]) {
-            Some(job) => {
-                notes.push(("packet", Note::Text(activity.clone())));
-                notes.push(("bytes", Note::Number(bytes[at])));
-                format!(
-                    "{job}: {activity} from {} to {}",
-                    sources[at], destinations[at]
-                )
-            }
-            None => activity.clone(),
-        };
+        track = Some(((router, port), own));
+        let (name, notes) = rows.described(at);
+        let stalled = rows.activities[at] == "stalled";
         let event = Event {
             name: &name,
-            category: if activity == "stalled" {
-                "stalled"
-            } else {
-                "busy"
-            },
+            category: if stalled { "stalled" } else { "busy" },
             notes,
             ..Event::default()
         };
