@@ -94,8 +94,10 @@ fn network(motif: Box<dyn Motif>, tasks: u32, preset: MpiPreset) -> Ideal {
     ideal
 }
 
-/// The times, iterations and timelines of all tasks.
-fn ends(ideal: &Ideal) -> Vec<(Option<Time>, Option<Time>, &[Iteration], Vec<Interval>)> {
+/// End and communication time of a task, its iterations and its timeline.
+type End<'a> = (Option<Time>, Option<Time>, &'a [Iteration], Vec<Interval>);
+
+fn ends(ideal: &Ideal) -> Vec<End<'_>> {
     let intervals = |task: &Task| task.intervals(NEVER).expect("a timeline").0;
     let end = |task: &Task| (task.finished(), task.communicated());
     let all = ideal.tasks.iter();
