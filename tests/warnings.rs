@@ -215,16 +215,16 @@ fn every_command_tells_it() {
     let place = format!("experiment.toml:{line}:");
     let told = |stderr: &str| {
         assert!(
-            stderr.contains("⚠ workload.0.stop: 1 us is not after"),
+            stderr.contains("warning: workload.0.stop: 1 us is not after"),
             "{stderr}"
         );
         assert!(stderr.contains(&place), "{stderr}");
         assert!(stderr.contains("help: move the workload"), "{stderr}");
-        assert_eq!(stderr.matches('⚠').count(), 1, "{stderr}");
+        assert_eq!(stderr.matches("warning: ").count(), 1, "{stderr}");
     };
     let check = Cli::check(&text).succeeds();
     told(&check.stderr);
-    assert!(!check.stdout.contains('⚠'), "{}", check.stdout);
+    assert!(!check.stdout.contains("warning: "), "{}", check.stdout);
     told(
         &Cli::weir(&text, &["sweep", "plan", "experiment.toml"])
             .succeeds()
@@ -251,7 +251,7 @@ fn every_command_tells_it() {
         &["sweep", "plan", "experiment.toml"],
     );
     let stderr = plan.succeeds().stderr;
-    assert_eq!(stderr.matches('⚠').count(), 2, "{stderr}");
+    assert_eq!(stderr.matches("warning: ").count(), 2, "{stderr}");
     assert_eq!(stderr.matches("(at 1 of 3 points)").count(), 2, "{stderr}");
 }
 

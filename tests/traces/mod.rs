@@ -127,7 +127,7 @@ fn another_reader_counts_the_same() {
         let numbers: BTreeMap<String, u64> = note(&data).numbers.iter().cloned().collect();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let output = Command::new("python3")
-            .arg(root.join("python/count_trace.py"))
+            .arg(root.join("python/traces/count_trace.py"))
             .args([format, root.join("traces").join(file).to_str().unwrap()])
             .output()
             .expect("python3");
@@ -148,7 +148,7 @@ fn converted_traces_run() {
     let folder = tempfile::tempdir().expect("a directory");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let output = Command::new("python3")
-        .arg(root.join("python/check_tools.py"))
+        .arg(root.join("python/traces/check_tools.py"))
         .arg(folder.path())
         .output()
         .expect("python3");

@@ -269,7 +269,7 @@ def figure(found):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {height}" width="{total}" height="{height}" font-family="sans-serif" font-size="12">',
            f'<rect width="{total}" height="{height}" fill="white"/>']
     x_key = left
-    for name, label, colour, shape in SHOWN:
+    for _, label, colour, shape in SHOWN:
         out += [mark(shape, x_key + 5, 16, colour), f'<text x="{x_key + 15}" y="20" fill="#222">{label}</text>']
         x_key += 30 + 6.4 * len(label)
     for panel, network in enumerate(panels):

@@ -119,7 +119,9 @@ pub fn folders(top: &str) -> Vec<Folder> {
 fn is_left_behind(entry: &Path) -> bool {
     let name = entry.file_name().expect("a name").to_string_lossy();
     let endings = [".orig", ".pyc", ".snap.new", ".proptest-regressions"];
+    // Links are for archives of a crate: what they lead to is looked at where it is.
     name.starts_with('.')
+        || entry.is_symlink()
         || name == "__pycache__"
         || endings.iter().any(|ending| name.ends_with(ending))
 }

@@ -4,7 +4,7 @@
 /// Ready files of a folder: names and texts.
 macro_rules! ready {
     ($folder:literal: $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../../", $folder, "/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../", $folder, "/", $name, ".toml")))),*]
     };
 }
 

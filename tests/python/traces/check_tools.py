@@ -13,7 +13,7 @@ from collections import Counter
 from enum import Enum
 from types import SimpleNamespace as Plain
 
-TOOLS = os.path.join(os.path.dirname(__file__), "../../tools")
+TOOLS = os.path.join(os.path.dirname(__file__), "../../../tools")
 sys.path.insert(0, TOOLS)
 
 import check_dumpi  # noqa: E402
