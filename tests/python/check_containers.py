@@ -1,4 +1,4 @@
-"""Checks that the container recipes take all of the sources that building weir reads.
+"""Checks that the container recipes take all of the sources that building weir reads, and that of Spack has its version.
 
 usage: check_containers.py cargo
 
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 INCLUDED = re.compile(r'include_(?:str|bytes)!\("([^"]+)"\)')
@@ -61,7 +62,19 @@ def check(recipe, place, cargo):
     print(f"{recipe}: {len(wanted)} included files are there")
 
 
+def check_spack():
+    """The recipe has the version of the program, and asks cargo for features that exist."""
+    recipe = Path("containers/spack/packages/weir/package.py").read_text(encoding="utf-8")
+    manifest = tomllib.loads(Path("Cargo.toml").read_text(encoding="utf-8"))
+    assert f'version("{manifest["workspace"]["package"]["version"]}")' in recipe, "the recipe is of another version"
+    assert f'rust@{manifest["workspace"]["package"]["rust-version"]}:' in recipe, "the recipe is of another Rust"
+    features = set(re.findall(r'variant\("(\w+)"', recipe))
+    assert features and features <= set(manifest["features"]), f"there is no feature {features - set(manifest['features'])}"
+    print("spack: version and options are those of Cargo.toml")
+
+
 def main(cargo):
+    check_spack()
     for recipe, taken in (("weir.def", of_apptainer), ("Dockerfile", of_docker)):
         with tempfile.TemporaryDirectory() as place:
             check(recipe, taken(Path(place)), cargo)
