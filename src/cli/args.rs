@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::compare::CompareOptions;
+use super::help::names::Names;
 use super::launch::mpi_library;
-use super::names::Names;
 use super::program;
 use super::sweep::SweepCommand;
 use weir_input::ConfigError;
@@ -89,6 +89,8 @@ pub enum Command {
     Report(ReportOptions),
     /// Write the messages of a run as a trace that can be replayed, or a timeline of the run.
     Export(ExportOptions),
+    /// Make an experiment of a configuration of another simulator.
+    Import(ImportOptions),
     /// Print the JSON Schema of the experiment file, for editors.
     Schema,
     /// Print what a shell has to read to complete weir's commands and options.
@@ -316,6 +318,27 @@ pub enum ExportFormat {
     Vef,
     /// A timeline for Perfetto.
     Perfetto,
+}
+
+/// `weir import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// The simulator whose configuration it is.
+    pub from: Simulator,
+    /// The configuration: a file of `key = value;` (BookSim2), or of LPGROUPS and PARAMS (CODES).
+    pub file: PathBuf,
+    /// Write the experiment into this file, which must not exist. Default: standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// The simulators whose configurations `weir import` reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Simulator {
+    /// BookSim2.
+    Booksim,
+    /// CODES on ROSS: the models dragonfly-dally, dragonfly, fattree, torus and simplenet.
+    Codes,
 }
 
 /// `weir report`.

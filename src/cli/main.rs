@@ -29,6 +29,7 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Command::Compare(options) => super::compare(&options, catalog),
         Command::Report(options) => super::report(&options, catalog),
         Command::Export(options) => super::export(&options),
+        Command::Import(options) => super::import(&options, catalog),
         Command::Schema => super::schema(catalog),
         Command::Completions(options) => super::completions(&options),
         Command::Man(options) => super::man(&options),

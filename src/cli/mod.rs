@@ -4,16 +4,16 @@ mod args;
 mod calibrate;
 mod check;
 mod compare;
-mod completions;
 mod console;
 mod explain;
 mod export;
 mod failure;
+mod help;
+mod import;
 mod inspect;
 mod launch;
 mod list;
 mod main;
-mod names;
 mod program;
 mod report;
 mod run;
@@ -40,8 +40,8 @@ pub use tune::tune;
 use clap::error::{ContextKind, ErrorKind};
 
 use args::{
-    CompletionsOptions, DocOptions, ExplainOptions, ExportOptions, InspectOptions, ListOptions,
-    ManOptions, ReportOptions,
+    CompletionsOptions, DocOptions, ExplainOptions, ExportOptions, ImportOptions, InspectOptions,
+    ListOptions, ManOptions, ReportOptions,
 };
 use compare::CompareOptions;
 use console::{tell, tell_error, tell_failure, write_out};
@@ -178,6 +178,17 @@ pub fn export(options: &ExportOptions) -> ExitCode {
     }
 }
 
+/// `weir import`.
+pub fn import(options: &ImportOptions, catalog: &Catalog) -> ExitCode {
+    match import::import(options, catalog) {
+        Ok(text) => print(&text),
+        Err(failure) => {
+            tell_failure(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
 /// `weir schema`.
 pub fn schema(catalog: &Catalog) -> ExitCode {
     match serde_json::to_string_pretty(&schema::schema(catalog)) {
@@ -191,7 +202,7 @@ pub fn schema(catalog: &Catalog) -> ExitCode {
 
 /// `weir completions`.
 pub fn completions(options: &CompletionsOptions) -> ExitCode {
-    print(&String::from_utf8_lossy(&completions::script(
+    print(&String::from_utf8_lossy(&help::completions::script(
         options.shell,
     )))
 }
@@ -199,8 +210,8 @@ pub fn completions(options: &CompletionsOptions) -> ExitCode {
 /// `weir man`.
 pub fn man(options: &ManOptions) -> ExitCode {
     let text = match &options.dir {
-        None => completions::first_page(),
-        Some(dir) => completions::write_pages(dir).map(|pages| {
+        None => help::completions::first_page(),
+        Some(dir) => help::completions::write_pages(dir).map(|pages| {
             let lines = pages.iter().map(|page| format!("{}\n", page.display()));
             lines.collect::<String>().into_bytes()
         }),

@@ -1,5 +1,6 @@
 //! Output of the program: text and destination.
 
+mod import;
 mod terminal;
 mod watch;
 

@@ -9,8 +9,8 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::args::Arguments;
-use super::failure::Failure;
+use super::super::args::Arguments;
+use super::super::failure::Failure;
 
 /// The name of the program, in completions and as the first part of every page's name.
 const PROGRAM: &str = "weir";
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_directory_that_cannot_be_written_is_refused() {
         let failure = write_pages(Path::new("/proc/weir")).expect_err("nobody writes there");
-        assert_eq!(failure.code, super::super::failure::BAD_INPUT);
+        assert_eq!(failure.code, super::super::super::failure::BAD_INPUT);
         assert!(
             failure.message.contains("/proc/weir"),
             "{}",

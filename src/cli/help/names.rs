@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-use super::list::SECTIONS;
+use super::super::list::SECTIONS;
 use weir_simulation::catalog::catalog;
 
 /// Any text; completions know these.

@@ -1,0 +1,4 @@
+//! The description of the program for shells and manuals, and the names they complete.
+
+pub mod completions;
+pub mod names;
