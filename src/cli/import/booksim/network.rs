@@ -49,9 +49,7 @@ pub fn network(file: &mut Configuration) -> Part {
         _ => {
             let line = file.entry("topology").map_or(0, |entry| entry.line);
             let message = format!("line {line}: topology = {topology} has no counterpart in weir");
-            let remedy = "torus, mesh, flatfly, fattree and dragonflynew can be imported; weir \
-                          reads the network_file of anynet itself: \
-                          topology = { file = \"FILE\", format = \"booksim\" }";
+            let remedy = "torus, mesh, flatfly, fattree and dragonflynew can be imported";
             Err(file.refuse("topology", message, remedy))
         }
     }

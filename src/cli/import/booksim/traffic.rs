@@ -137,7 +137,9 @@ fn pattern(
     match name {
         "uniform" => return Ok(uniform()),
         "bitcomp" if bits => return kind("bit_complement"),
-        "transpose" if bits && nodes.trailing_zeros() % 2 == 0 => return kind("transpose"),
+        "transpose" if bits && nodes.trailing_zeros().is_multiple_of(2) => {
+            return kind("transpose");
+        }
         "randperm" => {
             file.instead(
                 "traffic",

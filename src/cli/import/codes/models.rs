@@ -107,7 +107,7 @@ fn router(
 
 /// Bytes of a flit: 64 if packets are of whole ones, otherwise 8.
 fn flit(packet: u64) -> u64 {
-    if packet % 64 == 0 { 64 } else { 8 }
+    if packet.is_multiple_of(64) { 64 } else { 8 }
 }
 
 /// Says of buffers that weir has one value for all ports.
