@@ -290,3 +290,31 @@ fn congestion_control_and_traffic_of_codes_are_taken_over() {
     let expected = 1024.0 / 500.0 / (5.25 * 1.073741824);
     assert!((load.expect("a load") - expected).abs() < 1e-9, "{load:?}");
 }
+
+#[test]
+fn lone_packets_take_the_time_of_the_models_of_codes() {
+    let cases = [
+        // The start-up time, and 512 bytes of 20,000 MiB/s.
+        ("simplenet.conf", 1.5 + 512.0 / (20_000.0 * 1.048576e-3)),
+        // A router's delay, and 512 bytes of 12.5 GB/s on two links.
+        ("fattree.conf", 90.0 + 2.0 * 512.0 / 12.5),
+        // A torus has an endpoint per router: two routers of 50 ns, and three links of 10 GiB/s.
+        ("torus.conf", 2.0 * 50.0 + 3.0 * 512.0 / 10.737_418_24),
+    ];
+    for (name, expected) in cases {
+        let sets = ["output.packets=true", "workload.0.load=0.01"];
+        let experiment = experiment(&imported("codes", name).0, &sets);
+        let plan =
+            Plan::new(&experiment, None).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        let rows = run_plan(&plan).expect("a good end").data.packets;
+        let rows = rows.expect("packets are recorded");
+        let times = rows.delivered_ps.iter().zip(&rows.injected_ps);
+        let least = times.map(|(end, start)| end - start).min();
+        let least = least.expect("a packet") as f64 / 1e3;
+        // A picosecond for each rounding: links, routers, serialization.
+        assert!(
+            (least - expected).abs() < 0.006,
+            "{name}: {least}, {expected}"
+        );
+    }
+}

@@ -275,11 +275,12 @@ fn congestion(file: &Configuration) -> Result<Option<Value>, ConfigError> {
     ])))
 }
 
-/// Latency of links, and of routers, of a model whose links have none.
+/// Latency of links, and of routers, of a model whose links have none. Links of endpoints have half
+/// of it, so that a path through n routers has n times the delay.
 fn split(file: &mut Configuration, delay: f64) -> [f64; 2] {
     let link = LINK.min(delay / 2.0).max(LEAST);
     file.choose(format!(
-        "{link} ns of a router's {delay} ns are the latency of the link behind it: weir's links have one"
+        "{link} ns of a router's {delay} ns are latency of links, half of it on either side"
     ));
     [link, (delay - link).max(0.0)]
 }
@@ -315,7 +316,7 @@ fn fat_tree(file: &mut Configuration) -> Result<CodesNetwork, ConfigError> {
         ("radix", whole(radix)),
         ("levels", whole(levels)),
         ("pods", whole(pods)),
-        ("terminal", link(&terminal, time(wire))),
+        ("terminal", link(&terminal, time(wire / 2.0))),
         ("local", link(&between, time(wire))),
         ("global", link(&between, time(wire))),
     ]);
@@ -356,11 +357,11 @@ fn torus(file: &mut Configuration) -> Result<CodesNetwork, ConfigError> {
     let sizes = sizes.ok_or_else(|| file.wrong("PARAMS.dim_length", &expected))?;
     let (bandwidth, rate) = bandwidth(file, "PARAMS.link_bandwidth", "GiB/s")?;
     let [wire, latency] = split(file, TORUS_ROUTER);
-    file.choose("the links of endpoints are those of routers, with 10 ns");
+    file.choose("the links of endpoints have the bandwidth of those of routers");
     let topology = table([
         ("kind", text("torus")),
         ("sizes", wholes(sizes.iter().copied())),
-        ("terminal", link(&bandwidth, time(LINK))),
+        ("terminal", link(&bandwidth, time(wire / 2.0))),
         ("link", link(&bandwidth, time(wire))),
     ]);
     // A credit has 8 bytes.
