@@ -272,10 +272,15 @@ fn same(one: &str, other: &str) -> bool {
 
 /// The beginning of a text, on one line and printable.
 fn shortened(text: &str) -> String {
-    let text = visible(text);
+    let text = one_line(text);
     let short: String = text.chars().take(SHOWN).collect();
     let rest = if short.len() < text.len() { "…" } else { "" };
-    format!("{}{rest}", short.replace(['\n', '\r', '\t'], " "))
+    format!("{short}{rest}")
+}
+
+/// A text on one line, and printable: a comment of TOML.
+pub fn one_line(text: &str) -> String {
+    visible(text).replace(|character: char| character.is_control(), " ")
 }
 
 /// An error at some bytes of the file.

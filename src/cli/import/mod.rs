@@ -19,10 +19,9 @@ use ::toml::Table;
 use super::args::{ImportOptions, Simulator};
 use super::console::tell;
 use super::failure::Failure;
-use configuration::Configuration;
+use configuration::{Configuration, one_line};
 use weir_input::ConfigError;
 use weir_input::error::Source;
-use weir_model::visible;
 use weir_simulation::Plan;
 use weir_simulation::config::{Catalog, Experiment};
 
@@ -91,7 +90,7 @@ fn written(
 ) -> Result<String, ConfigError> {
     let body = ::toml::to_string(experiment)
         .map_err(|error| ConfigError::new(format!("no TOML: {error}"), ""))?;
-    let mut text = format!("# {} of {simulator}, by weir import\n", visible(file));
+    let mut text = format!("# {} of {simulator}, by weir import\n", one_line(file));
     text.push_str(&body);
     for (title, list) in [
         ("Taken over", &lists.taken),
@@ -101,7 +100,7 @@ fn written(
             text.push_str(&format!("\n# {title}:\n"));
         }
         for line in list {
-            text.push_str(&format!("#   {}\n", visible(line)));
+            text.push_str(&format!("#   {}\n", one_line(line)));
         }
     }
     Ok(text)

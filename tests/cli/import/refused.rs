@@ -134,6 +134,37 @@ fn an_existing_file_is_not_overwritten() {
 }
 
 #[test]
+fn names_and_values_stay_in_comments() {
+    let name = "a\nseed = 7\n#";
+    let cli = Cli::weir("", &["import", "booksim", name]);
+    let text = "routing_function = dim_order; watch_out = {a\u{2028}b};";
+    std::fs::write(cli.folder().join(name), text).expect("a file");
+    let ran = cli.succeeds();
+    assert!(
+        !ran.stdout.lines().any(|line| line == "seed = 7"),
+        "{}",
+        ran.stdout
+    );
+    Cli::check(&ran.stdout).succeeds();
+}
+
+#[test]
+fn small_buffers_grow_to_the_longest_packet() {
+    let text = "routing_function = dim_order; packet_size = 20; vc_buf_size = 8;\n\
+                output_buffer_size = 4; internal_speedup = 2;";
+    let (toml, said) = imported_text("booksim", text);
+    for part in ["input_buffer = \"20 flits\"", "output_queue = \"20 flits\""] {
+        assert!(toml.contains(part), "{part} in {toml}");
+    }
+    for part in [
+        "line 1: vc_buf_size = 8: ",
+        "line 2: output_buffer_size = 4: ",
+    ] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+}
+
+#[test]
 fn damaged_configurations_are_imported_or_refused() {
     let mut rng = Xoshiro256StarStar::seed_from_u64(1);
     let mut outcomes = [0; 2];

@@ -89,8 +89,11 @@ fn router(file: &mut Configuration, traffic: &Traffic) -> Result<Value, ConfigEr
         Ok(..=-1) => text("unlimited"),
         _ => {
             let size = file.whole("output_buffer_size", 1..=MOST)?;
-            let what = "router.output_queue is of each virtual channel, not of the port";
-            file.instead("output_buffer_size", what);
+            let size = size.max(traffic.longest);
+            file.instead(
+                "output_buffer_size",
+                format!("router.output_queue = {size} flits, for each virtual channel"),
+            );
             flits(size)
         }
     };
