@@ -12,7 +12,7 @@ use weir_input::ConfigError;
 use weir_simulation::config::{Catalog, Experiment};
 
 /// Exit codes of the process; docs/running.md says more.
-const EXIT_CODES: &str = "\
+pub const EXIT_CODES: &str = "\
 Exit codes:
     0  done
     1  the run or a point failed, or the run stopped early at run.max_wall

@@ -7,6 +7,7 @@ Copies what they take to an empty place: there cargo has to understand the manif
 """
 
 import fnmatch
+import json
 import re
 import shutil
 import subprocess
@@ -73,8 +74,26 @@ def check_spack():
     print("spack: version and options are those of Cargo.toml")
 
 
+def check_versions():
+    """All places that a release writes its version into have the same one."""
+    version = tomllib.loads(Path("Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
+    others = {
+        "CITATION.cff": re.search(r"^version: (.*)$", Path("CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1],
+        ".zenodo.json": json.loads(Path(".zenodo.json").read_text(encoding="utf-8"))["version"],
+        "python/pyproject.toml": tomllib.loads(Path("python/pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
+    }
+    wrong = {place: other for place, other in others.items() if other != version}
+    assert not wrong, f"the version is {version}, but {wrong}"
+    # The wheel and the package alone are one project with two ways to build it.
+    wheel, alone = (tomllib.loads(Path(path).read_text(encoding="utf-8"))["project"] for path in ("pyproject.toml", "python/pyproject.toml"))
+    extras = {name: libraries for name, libraries in alone["optional-dependencies"].items() if name != "test"}
+    assert wheel["dependencies"] == alone["dependencies"] and wheel["optional-dependencies"] == extras, "pyproject.toml has other dependencies"
+    print("versions and dependencies agree")
+
+
 def main(cargo):
     check_spack()
+    check_versions()
     for recipe, taken in (("weir.def", of_apptainer), ("Dockerfile", of_docker)):
         with tempfile.TemporaryDirectory() as place:
             check(recipe, taken(Path(place)), cargo)

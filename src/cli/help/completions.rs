@@ -11,6 +11,7 @@ use clap_mangen::Man;
 
 use super::super::args::Arguments;
 use super::super::failure::Failure;
+use super::sections;
 
 /// The name of the program, in completions and as the first part of every page's name.
 const PROGRAM: &str = "weir";
@@ -71,7 +72,19 @@ fn described(command: &Command) -> impl Iterator<Item = &Command> {
 fn page(command: &Command) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let man = Man::new(command.clone()).title(page_name(command));
-    man.manual(PROGRAM).render(&mut text)?;
+    let man = man.manual(PROGRAM);
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut text)?;
+    }
+    sections::write(page_name(command), &mut text)?;
+    if command.get_version().is_some() {
+        man.render_version_section(&mut text)?;
+    }
     Ok(text)
 }
 
