@@ -5,6 +5,7 @@ use schemars::schema_for;
 use serde_json::{Value as Json, json};
 
 use super::{follow, parameter_rows, wrap};
+use weir_input::registry::Family;
 use weir_input::{ConfigError, nearest};
 use weir_simulation::config::{Catalog, fixed_sections};
 use weir_workload::tasks::Mpi;
@@ -47,7 +48,9 @@ pub fn doc(catalog: &Catalog, asked: &str) -> Result<String, ConfigError> {
     let Some(found) = found else {
         let paths = keys.iter().map(|key| key.path.as_str());
         let names = keys.iter().filter_map(|key| key.path.rsplit('.').next());
-        let remedy = match nearest(&wanted, paths.chain(names)) {
+        // A name of few letters is near to anything short.
+        let names = paths.chain(names).filter(|name| name.len() > 3);
+        let remedy = match nearest(&wanted, names) {
             Some(near) => format!("did you mean `weir doc {near}`?"),
             None => "give a path such as router.input_buffer, or a part of one; `weir list` has \
                      all sections"
@@ -104,6 +107,7 @@ fn keys(catalog: &Catalog) -> Vec<Key> {
         let table = [section, table].map(str::to_string);
         let table = table.into_iter().filter(|part| !part.is_empty());
         let table = table.collect::<Vec<_>>().join(".");
+        keys.all.push(chooser(&family, format!("{table}.{choice}")));
         for variant in &family.variants {
             let schema = (variant.parameters.schema)().to_value();
             let [choice, name] = [
@@ -117,6 +121,34 @@ fn keys(catalog: &Catalog) -> Vec<Key> {
     let root = json!({ "properties": study, "$defs": definitions });
     keys.add("", &root, &root, Some(["", "job files"]));
     keys.all
+}
+
+/// The key that chooses one of a family.
+fn chooser(family: &Family, path: String) -> Key {
+    // A routing of the same name may exist for several topologies.
+    let mut names: Vec<String> = Vec::new();
+    for one in &family.variants {
+        let name = format!("{:?}", one.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let default = match family.name {
+        "schemes" => "\"none\"",
+        "queueing" => "\"voq_sw\"",
+        _ => "required",
+    };
+    Key {
+        path,
+        kind: format!("one of {}", names.join(", ")),
+        default: default.to_string(),
+        meaning: format!(
+            "The {}: `weir list {}` describes them.",
+            family.one, family.name
+        ),
+        of: Vec::new(),
+        choice: String::new(),
+    }
 }
 
 #[derive(Default)]
@@ -186,11 +218,24 @@ mod tests {
     }
 
     #[test]
+    fn keys_that_choose_have_the_names() {
+        let page = said("routing.algorithm");
+        assert!(
+            page.contains("\"par\"") && page.contains("weir list routings"),
+            "{page}"
+        );
+        assert!(said("scheme").contains("congestion.scheme\n"));
+        assert!(said("workload.0.pattern.kind").contains("\"hotspot\""));
+    }
+
+    #[test]
     fn an_unknown_key_is_refused_with_the_nearest() {
         let error = doc(&catalog(), "router.imput_buffer").expect_err("unknown");
         let remedy = error.remedy().unwrap_or_default();
         assert!(remedy.contains("weir doc router.input_buffer"), "{remedy}");
         assert!(doc(&catalog(), "0").is_err() && doc(&catalog(), "").is_err());
+        let error = doc(&catalog(), "zzz").expect_err("unknown");
+        assert!(!error.remedy().unwrap_or_default().contains("did you mean"));
     }
 
     #[test]
