@@ -320,7 +320,7 @@ fn refusal(experiment: Experiment) -> String {
     };
     assert!(error.line().is_some());
     let words = error.render(false);
-    let words: Vec<&str> = words.split_whitespace().filter(|w| *w != "│").collect();
+    let words: Vec<&str> = words.split_whitespace().collect();
     words.join(" ")
 }
 

@@ -334,11 +334,7 @@ fn what_is_wrong_with_a_trace_is_said_before_anything_runs() {
         let experiment = with_trace(Experiment::dragonfly(2, 4, 2), &trace);
         let ran = Cli::run(&experiment.text()).go();
         assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-        let words: Vec<&str> = ran
-            .stderr
-            .split_whitespace()
-            .filter(|word| *word != "│")
-            .collect();
+        let words: Vec<&str> = ran.stderr.split_whitespace().collect();
         words.join(" ")
     };
     for (trace, parts) in [

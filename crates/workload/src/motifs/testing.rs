@@ -27,11 +27,7 @@ pub fn refusal(kind: &str, parameters: &str, tasks: u32) -> String {
         panic!("{parameters:?} should be refused");
     };
     let words = error.render(false);
-    words
-        .split_whitespace()
-        .filter(|w| *w != "│")
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// All tasks of a motif on the ideal network: all finish and nothing is left over.
