@@ -285,7 +285,7 @@ pub struct ExportOptions {
     pub result: PathBuf,
     /// Where the trace goes.
     pub file: PathBuf,
-    /// What it is written as: a trace to be replayed (goal, vef; needs output.messages = true), or
+    /// Format of the file: a trace to be replayed (goal, vef; needs output.messages = true), or
     /// a timeline for https://ui.perfetto.dev (perfetto; needs output.timeline). Default: by the
     /// file's name, VEF for `NAME.vef`, Perfetto for `NAME.pftrace`, otherwise GOAL text.
     #[arg(long)]

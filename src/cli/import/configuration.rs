@@ -292,3 +292,18 @@ pub fn unreadable(source: &Arc<Source>, at: usize, message: &str, remedy: &str) 
     };
     ConfigError::at(&origin, message, remedy)
 }
+
+/// Key, value and line of each entry that a reader finds in a text, for its tests.
+#[cfg(test)]
+pub fn read_with(
+    entries: fn(&Arc<Source>) -> Result<Vec<Entry>, ConfigError>,
+    text: &str,
+) -> Result<Vec<(String, String, usize)>, String> {
+    let source = Arc::new(Source {
+        name: "a".to_string(),
+        text: text.to_string(),
+    });
+    let entries = entries(&source).map_err(|error| error.message.clone())?;
+    let parts = |entry: Entry| (entry.key.clone(), entry.text(), entry.line);
+    Ok(entries.into_iter().map(parts).collect())
+}

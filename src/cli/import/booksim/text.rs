@@ -132,16 +132,11 @@ impl Rest<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::configuration::read_with;
     use super::*;
 
     fn read(text: &str) -> Result<Vec<(String, String, usize)>, String> {
-        let source = Arc::new(Source {
-            name: "a".to_string(),
-            text: text.to_string(),
-        });
-        let entries = entries(&source).map_err(|error| error.message.clone())?;
-        let parts = |entry: Entry| (entry.key.clone(), entry.text(), entry.line);
-        Ok(entries.into_iter().map(parts).collect())
+        read_with(entries, text)
     }
 
     #[test]
