@@ -289,3 +289,20 @@ fn a_plain_study_has_a_plain_page() {
     let html = sweep.read("report.html");
     assert!(html.contains("<h1>mine</h1>") && html.contains("Scale: paper."));
 }
+
+/// Beyond saturation latencies are of the messages that arrived: the page says so.
+#[test]
+fn a_page_names_points_whose_messages_had_not_arrived() {
+    let page = |least: &str| {
+        let job = JOB.replace("values = [0.1, 0.4]", &format!("values = [{least}, 0.8]"));
+        let pattern = "\"hotspot\", sources = 5, destinations = 1 }";
+        let sweep = Sweep::new(&job.replace("\"uniform\" }", pattern));
+        sweep.go("run", &[]).expect(0);
+        assert_eq!(report(&sweep.out()).0, Some(0));
+        sweep.read("report.html")
+    };
+    let html = page("0.05");
+    let says =
+        "At 3 of 6 points many messages had not arrived when the run ended (the first is load=0.8";
+    assert!(html.contains(says), "{}", &html[..3_000]);
+}

@@ -5,6 +5,10 @@
 mod bands;
 pub mod compare;
 pub mod congestion;
+#[cfg(feature = "figures")]
+pub mod draw;
+#[cfg(not(feature = "figures"))]
+#[path = "page/undrawn.rs"]
 pub mod draw;
 pub mod explanation;
 pub mod figure;

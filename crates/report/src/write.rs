@@ -1,4 +1,5 @@
-//! A report on the disk: the page, and every figure as SVG, PNG and CSV.
+//! A report on the disk: the page, and every figure as SVG, PNG and CSV (without the feature
+//! `figures` as CSV alone).
 
 use std::fs;
 use std::io;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::draw::{DrawError, Place, png, svg};
+use super::draw::{self, DrawError};
 use super::page::Page;
 use weir_result::remove_leftovers;
 
@@ -58,11 +59,11 @@ pub fn write(dir: &Path, page: &Page) -> Result<PathBuf, WriteError> {
             id: figure.id.clone(),
             cause,
         };
-        let drawing = svg(figure, Place::File).map_err(failed)?;
-        let bitmap = png(&drawing).map_err(failed)?;
+        let drawn = draw::files(figure).map_err(failed)?;
         let file = |ending: &str| folder.join(format!("{}.{ending}", figure.id));
-        replace(&file("svg"), drawing.as_bytes())?;
-        replace(&file("png"), &bitmap)?;
+        for (ending, content) in draw::ENDINGS.iter().zip(&drawn) {
+            replace(&file(ending), content)?;
+        }
         replace(&file("csv"), figure.data.csv().as_bytes())?;
     }
     let html = page.html().map_err(|cause| WriteError::Figure {

@@ -334,9 +334,11 @@ fn parameter_rows(schema: &Json, root: &Json, path: &str, rows: &mut Vec<[String
             Json::Object(_) => "see below".to_string(),
             value => value.to_string(),
         };
-        let documentation = property["description"]
-            .as_str()
-            .or_else(|| follow(property, root)["description"].as_str())
+        let inner = follow(property, root);
+        let item = follow(&inner["items"], root);
+        let documentation = [property, inner, item]
+            .into_iter()
+            .find_map(|schema| schema["description"].as_str())
             .unwrap_or_default();
         let words: Vec<&str> = documentation.split_whitespace().collect();
         let (kind, words) = match type_of(property, root) {
@@ -348,12 +350,9 @@ fn parameter_rows(schema: &Json, root: &Json, path: &str, rows: &mut Vec<[String
             kind => (kind, words.join(" ")),
         };
         rows.push([path.clone(), kind, default, words]);
-        let inner = follow(property, root);
-        match follow(&inner["items"], root) {
-            item if item["properties"].is_object() => {
-                parameter_rows(item, root, &format!("{path}[]."), rows);
-            }
-            _ => parameter_rows(inner, root, &format!("{path}."), rows),
+        match item["properties"].is_object() {
+            true => parameter_rows(item, root, &format!("{path}[]."), rows),
+            false => parameter_rows(inner, root, &format!("{path}."), rows),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `weir sweep run` and `weir sweep retry`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -209,10 +210,26 @@ fn finish(
             claims_text(&verdicts)
         ),
     };
+    tell_of_others(sweep, points);
     write_out(&text)?;
     match outcome.failed {
         0 => Ok(code_of(&verdicts)),
         _ => Ok(FAILED),
+    }
+}
+
+/// Results of points that the study had before its job file was changed.
+fn tell_of_others(sweep: &Sweep, points: &Points) {
+    let own: HashSet<&str> = points.iter().map(|point| point.hash.as_str()).collect();
+    let mut begun = sweep.dir.begun();
+    begun.retain(|point| !own.contains(point.hash()));
+    if !begun.is_empty() {
+        tell(format!(
+            "note: {} has {} more points, of an earlier form of this study: the table is without \
+             them\n",
+            sweep.dir.root().display(),
+            begun.len()
+        ));
     }
 }
 

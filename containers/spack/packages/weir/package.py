@@ -28,7 +28,7 @@ class Weir(Package):
     def install(self, spec, prefix):
         options = ["--path", ".", "--locked", "--root", prefix]
         if "~mpi" in spec:
-            options.append("--no-default-features")
+            options.extend(["--no-default-features", "--features", "figures"])
         which("cargo")("install", *options)
         mkdirp(prefix.share.man.man1)
         Executable(prefix.bin.weir)("man", prefix.share.man.man1)

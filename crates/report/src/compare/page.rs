@@ -1,6 +1,6 @@
 //! A comparison as a page.
 
-use super::tables::tables;
+use super::tables::{notes, tables};
 use super::text::{abouts, summary};
 use crate::figure::Figure;
 use crate::page::{Page, Part, Row, Rows};
@@ -29,6 +29,10 @@ pub fn page(comparison: &Comparison, figures: Vec<Figure>, all: bool) -> Page {
         parts.push(Part::Figures);
     }
     parts.extend(tables.map(Part::Table));
+    let notes = notes(comparison);
+    if !notes.rows.is_empty() {
+        parts.push(Part::Table(notes));
+    }
     Page {
         title: format!("{} compared", names.join(", ")),
         lead: summary(comparison, all),

@@ -4,7 +4,7 @@ use crate::format::{short, whole};
 use crate::page::{Row, Rows};
 use weir_study::compare::{Bounds, Change, Comparison, NumberChange};
 
-/// All tables. Without `all`, equal keys and numbers are left out, and metrics of sweeps that the
+/// All tables but the notes. Without `all`, equal keys and numbers are left out, and metrics of sweeps that the
 /// study does not ask for.
 pub(super) fn tables(comparison: &Comparison, all: bool) -> Vec<Rows> {
     let mut tables = vec![keys(comparison)];
@@ -21,7 +21,6 @@ pub(super) fn tables(comparison: &Comparison, all: bool) -> Vec<Rows> {
         });
     }
     tables.push(alone(comparison));
-    tables.push(notes(comparison));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -158,15 +157,16 @@ fn alone(comparison: &Comparison) -> Rows {
     }
 }
 
-fn notes(comparison: &Comparison) -> Rows {
+/// Notes that not all inputs have: letters of the inputs, and the note.
+pub(super) fn notes(comparison: &Comparison) -> Rows {
     let rows = comparison.notes.iter().map(|note| {
         let letters = note.inputs.iter();
         let letters = letters.map(|input| comparison.inputs[*input].letter.as_str());
-        Row::new([note.text.clone(), letters.collect::<Vec<_>>().join(", ")])
+        Row::new([letters.collect::<Vec<_>>().join(", "), note.text.clone()])
     });
     Rows {
         title: "Notes that not all have".into(),
-        head: ["note", "of"].map(String::from).to_vec(),
+        head: ["of", "note"].map(String::from).to_vec(),
         rows: rows.collect(),
         ..Rows::default()
     }

@@ -1,6 +1,6 @@
 //! A comparison for people: lines of text.
 
-use super::tables::tables;
+use super::tables::{notes, tables};
 use crate::format::{shorten, wrap};
 use crate::page::Rows;
 use weir_study::compare::{Change, Comparison, NumberChange};
@@ -34,6 +34,13 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         lines.push(String::new());
         lines.extend(aligned(&table));
         lines.extend(wrap(&table.note, WIDTH, ""));
+    }
+    let notes = notes(comparison);
+    if !notes.rows.is_empty() {
+        lines.extend([String::new(), notes.title]);
+    }
+    for row in notes.rows {
+        lines.extend(wrap(&format!("  {}", row.cells.join(": ")), WIDTH, "     "));
     }
     lines.push(String::new());
     for line in summary(comparison, all) {

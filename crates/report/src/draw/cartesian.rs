@@ -1,10 +1,44 @@
 //! The frame of a plot: two axes with ticks, labels and a grid.
 
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
 use super::style::{self, Ink, LABEL, TICK, px, text};
 use super::{Area, Outcome};
 use crate::figure::Coord;
+
+/// An axis is a coordinate of the plotting library.
+impl Ranged for Coord {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
+        let share = self.share(*value).clamp(-1.0, 2.0);
+        start + (share * f64::from(end - start)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        let ticks = self.ticks().iter().map(|(at, _)| *at);
+        match hint.weight().allow_light_points() {
+            true => ticks.chain(self.minor().iter().copied()).collect(),
+            false => ticks.collect(),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        let [start, end] = self.ends();
+        start..end
+    }
+}
+
+impl ValueFormatter<f64> for Coord {
+    fn format_ext(&self, value: &f64) -> String {
+        let tick = self.ticks().iter().find(|(at, _)| at == value);
+        tick.map(|(_, text)| text.clone()).unwrap_or_default()
+    }
+}
 
 /// Height below the plot: tick labels and the axis' words.
 const BELOW: i32 = 44;

@@ -52,9 +52,30 @@ impl<E: std::error::Error + Send + Sync> From<DrawingAreaErrorKind<E>> for DrawE
 
 type Outcome<T = ()> = Result<T, DrawError>;
 
+/// Endings of the files of a figure.
+pub const ENDINGS: [&str; 2] = ["svg", "png"];
+
+/// The files of a figure, as [`ENDINGS`] names them.
+///
+/// # Errors
+/// As [`svg`] and [`png`].
+pub fn files(figure: &Figure) -> Result<[Vec<u8>; 2], DrawError> {
+    let drawing = svg(figure, Place::File)?;
+    let bitmap = png(&drawing)?;
+    Ok([drawing.into_bytes(), bitmap])
+}
+
+/// A figure for a page.
+///
+/// # Errors
+/// As [`svg`].
+pub fn in_page(figure: &Figure) -> Result<String, DrawError> {
+    svg(figure, Place::Page)
+}
+
 /// Destination of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+enum Place {
     /// In a separate file: with its title and caption, on white.
     File,
     /// In a page that has its title and caption, and its own colours for ink and paper.
@@ -65,7 +86,7 @@ pub enum Place {
 ///
 /// # Errors
 /// [`DrawError`] if the plotting library fails, which no data should bring about.
-pub fn svg(figure: &Figure, place: Place) -> Result<String, DrawError> {
+fn svg(figure: &Figure, place: Place) -> Result<String, DrawError> {
     style::register_font().map_err(DrawError)?;
     let figure = &figure.with_shared_axes();
     let names = figure.legend();

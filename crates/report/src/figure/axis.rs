@@ -1,9 +1,5 @@
 //! Axes: their range, the ticks on it and the words beside it.
 
-use std::ops::Range;
-
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-
 use super::units::shown;
 
 /// Layout of values along an axis.
@@ -177,7 +173,7 @@ fn usable(low: f64, high: f64, log: bool) -> bool {
     low.is_finite() && high.is_finite() && low < high && (!log || low > 0.0)
 }
 
-/// An axis with its range and ticks: a coordinate of the plotting library.
+/// An axis with its range and ticks.
 #[derive(Clone, Debug)]
 pub struct Coord {
     log: bool,
@@ -234,34 +230,15 @@ impl Coord {
     pub fn ticks(&self) -> &[(f64, String)] {
         &self.ticks
     }
-}
 
-impl Ranged for Coord {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        let share = self.share(*value).clamp(-1.0, 2.0);
-        start + (share * f64::from(end - start)).round() as i32
+    /// Ticks without a label, in the unit of the values.
+    pub fn minor(&self) -> &[f64] {
+        &self.minor
     }
 
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        let ticks = self.ticks.iter().map(|(at, _)| *at);
-        match hint.weight().allow_light_points() {
-            true => ticks.chain(self.minor.iter().copied()).collect(),
-            false => ticks.collect(),
-        }
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.low..self.high
-    }
-}
-
-impl ValueFormatter<f64> for Coord {
-    fn format_ext(&self, value: &f64) -> String {
-        let tick = self.ticks.iter().find(|(at, _)| at == value);
-        tick.map(|(_, text)| text.clone()).unwrap_or_default()
+    /// Its first and its last value.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
     }
 }
 

@@ -1,7 +1,7 @@
 //! The page: one HTML file that needs nothing else, and no network. Its only script sorts tables;
 //! without scripts they stay as they are.
 
-use super::draw::{DrawError, Place, svg};
+use super::draw::{self, DrawError};
 use super::figure::Figure;
 use super::format::escape;
 
@@ -130,7 +130,7 @@ impl Page {
         }
         for figure in &self.figures {
             let id = escape(&figure.id);
-            let drawing = svg(figure, Place::Page)?;
+            let drawing = draw::in_page(figure)?;
             html.push_str(&format!(
                 "<figure id=\"figure-{id}\">\n<h3>{}</h3>\n<div class=\"scroll\">\n{drawing}</div>\n<figcaption>\n",
                 escape(&figure.title)
@@ -138,10 +138,14 @@ impl Page {
             for text in &figure.caption {
                 html.push_str(&format!("<p>{}</p>\n", prose(text)));
             }
+            let files = draw::ENDINGS.iter().chain(&["csv"]).map(|ending| {
+                let shown = ending.to_uppercase();
+                format!("<a href=\"figures/{id}.{ending}\">{shown}</a>")
+            });
             html.push_str(&format!(
-                "<p>{}<span class=\"beside\">Beside this page: <a href=\"figures/{id}.svg\">SVG</a>, \
-                 <a href=\"figures/{id}.png\">PNG</a>, <a href=\"figures/{id}.csv\">CSV</a></span></p>\n</figcaption>\n</figure>\n",
-                numbers(figure)
+                "<p>{}<span class=\"beside\">Beside this page: {}</span></p>\n</figcaption>\n</figure>\n",
+                numbers(figure),
+                files.collect::<Vec<_>>().join(", ")
             ));
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::page::{Page, Part, Row, Rows};
 use super::Sweep;
 use crate::format::short;
-use weir_result::TraceError;
+use weir_result::{ResultFile, TraceError};
 use weir_study::{Metric, Point, PointDir, State, Study, Verdict};
 
 /// Points in the table of the page; all are in `table.csv`.
@@ -41,6 +41,7 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
             rows.len()
         ));
     }
+    warnings.extend(unfinished(sweep)?);
     let mut parts = Vec::new();
     if !verdicts.is_empty() {
         parts.push(Part::Table(claims(verdicts)));
@@ -65,6 +66,33 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
         parts,
         figures: sweep.figures()?,
     })
+}
+
+/// Latencies that are of few messages, and where.
+fn unfinished(sweep: &Sweep) -> Result<Option<String>, TraceError> {
+    let mut count = 0;
+    let mut first = None;
+    for point in sweep.points.iter().filter(|point| point.is_own()) {
+        let file = sweep.dir.point(&point.hash).result();
+        if !file.is_file() {
+            continue;
+        }
+        let result = ResultFile::open(&file)?;
+        for metric in &sweep.table.metrics {
+            if metric.is_of_few(&result)? {
+                count += 1;
+                first.get_or_insert_with(|| point.label(sweep.study));
+                break;
+            }
+        }
+    }
+    Ok(first.map(|first| {
+        format!(
+            "At {count} of {} points many messages had not arrived when the run ended (the first is \
+             {first}): their latencies are of those that had, and the true ones are higher.",
+            sweep.table.rows.len()
+        )
+    }))
 }
 
 /// The title of a study.

@@ -237,7 +237,7 @@ fn figures_of_rows_do_without_results_too() {
         );
         with(&wanted, |_, figure| {
             assert!(figure.is_empty(), "{kind}");
-            crate::draw::svg(figure, crate::draw::Place::File).expect("draws");
+            crate::draw::files(figure).expect("draws");
         });
     }
 }

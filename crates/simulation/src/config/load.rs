@@ -106,6 +106,13 @@ fn known_sections(root: &Node) -> Result<(), ConfigError> {
                 },
             ));
         }
+        if member.key == "kind" {
+            return Err(ConfigError::at(
+                &member.origin,
+                "`kind` at the top makes this the file of a network, and no experiment",
+                "name it in an experiment: [topology] with file = \"PATH\"",
+            ));
+        }
         if !SECTIONS.contains(&member.key.as_str()) {
             return Err(ConfigError::at(
                 &member.origin,
@@ -242,9 +249,7 @@ fn topology(
                 "remove `kind`, or remove `file` and give all keys here",
             )));
         }
-        let origin = section.node.origin.clone();
-        let node = base.overlaid(without_file(section.node));
-        section.node = Node { origin, ..node };
+        section.node = base.overlaid(without_file(section.node));
     }
     let section = section.choosing_by("kind", Some("topologies"));
     if section.node.get("kind").is_none()

@@ -192,8 +192,9 @@ fn numbers(runs: &[RunResult]) -> Vec<NumberChange> {
     order.into_iter().map(change).collect()
 }
 
-/// True for the numbers of a short table: no 90th percentiles; by arrival only classes that miss
-/// samples otherwise; no classes of the only job, which are those of the whole network.
+/// True for the numbers of a short table: of latencies those of messages, their mean and their 99th
+/// percentile; by arrival only of classes that miss samples otherwise; no classes of the only job,
+/// which are those of the whole network.
 fn short(runs: &[RunResult]) -> impl Fn(&str) -> bool {
     let alone = runs.iter().all(|run| run.stored.digest.jobs.len() == 1);
     let classes = runs.iter().flat_map(|run| &run.stored.digest.latency);
@@ -204,10 +205,15 @@ fn short(runs: &[RunResult]) -> impl Fn(&str) -> bool {
         let Some((class, number)) = latency.and_then(|name| name.rsplit_once('.')) else {
             return true;
         };
-        let own = !class.ends_with(BY_ARRIVAL);
-        let known = || missing.contains(class.trim_end_matches(BY_ARRIVAL));
+        let arrived = class.strip_suffix(BY_ARRIVAL);
+        let packets = arrived.unwrap_or(class).ends_with("network");
         let again = alone && class.starts_with("job.") && !class.ends_with(ITERATION);
-        number != "p90" && !again && (own || known())
+        let numbers: &[&str] = match arrived {
+            Some(class) if !missing.contains(class) => &[],
+            Some(_) => &["mean", "p99"],
+            None => &["missing", "mean", "p99"],
+        };
+        !packets && !again && numbers.contains(&number)
     }
 }
 

@@ -202,6 +202,20 @@ pub struct Ran<'a> {
 }
 
 impl Metric {
+    /// True if it is a latency and many samples of its class had not arrived when the run ended, so
+    /// that it says little.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn is_of_few(&self, result: &ResultFile) -> Result<bool, TraceError> {
+        match &self.what {
+            What::Attribute { group, .. } if group.starts_with("data/latency/") => {
+                much_is_missing(result, group)
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// The slowdown, if it is one.
     pub fn slowdown(&self) -> Option<&Slowdown> {
         match &self.what {

@@ -96,7 +96,7 @@ fn nothing_one_value_and_no_numbers_have_an_axis_too() {
             &[-3.0, 0.0],
         ] {
             let coord = axis.coord(values.iter().copied(), 6);
-            let [low, high] = [coord.range().start, coord.range().end];
+            let [low, high] = coord.ends();
             assert!(
                 low < high && (high - low).is_finite(),
                 "{axis:?} {values:?}"

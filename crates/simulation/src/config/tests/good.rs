@@ -292,6 +292,11 @@ fn a_network_file_is_found_beside_the_experiment() {
     let error = Experiment::load_with(&job, &[], &catalog()).unwrap_err();
     assert!(error.file().unwrap().ends_with("net.toml"));
     assert_eq!(error.line(), Some(3), "{}", error.render(false));
+    // A key that is missing is missing there.
+    std::fs::write(folder.path().join("net.toml"), "kind = \"ring\"\n").unwrap();
+    let error = Experiment::load_with(&job, &[], &catalog()).unwrap_err();
+    assert!(error.file().unwrap().ends_with("net.toml"));
+    assert_eq!(error.message, "topology: the key `routers` is missing");
 }
 
 #[test]

@@ -221,6 +221,19 @@ fn unknown_names_in_every_place() {
 }
 
 #[test]
+fn the_file_of_a_network_is_no_experiment() {
+    let error = refusal("kind = \"ring\"\nrouters = 12\n", &[]);
+    assert_eq!(error.line(), Some(1));
+    assert_says(
+        &error,
+        &[
+            "the file of a network, and no experiment",
+            "[topology] with file",
+        ],
+    );
+}
+
+#[test]
 fn missing_parts() {
     assert_refused(
         "kind = \"ring\"\n",
