@@ -105,7 +105,7 @@ struct Impatient {
 
 impl Observer for Impatient {
     fn progress(&mut self, progress: Progress, _: u32) {
-        self.until = progress.until;
+        self.until = progress.at.until;
     }
     fn stop(&mut self) -> Option<StopReason> {
         self.questions -= 1;

@@ -8,8 +8,6 @@ use super::help::names::Names;
 use super::launch::mpi_library;
 use super::program;
 use super::sweep::SweepCommand;
-use weir_input::ConfigError;
-use weir_simulation::config::{Catalog, Experiment};
 
 /// Exit codes of the process; docs/running.md says more.
 pub const EXIT_CODES: &str = "\
@@ -19,9 +17,11 @@ Exit codes:
     2  bad input: the experiment, the options or the output directory
     3  a claim of a sweep does not hold, or is undecided
     4  stalled: packets in flight can never move again
-   85  a sweep was stopped by Ctrl-C or SIGTERM; the same command goes on from there
+   85  a sweep, or a run with checkpoints, was stopped by a signal or at run.max_wall; the same
+       command goes on from there
   101  a defect of weir
-  129, 130, 143  stopped by SIGHUP, Ctrl-C, SIGTERM; the result goes as far as the run got
+  129, 130, 138, 143  stopped by SIGHUP, Ctrl-C, SIGUSR1, SIGTERM; the result goes as far as the
+       run got
   134  ended by the system: no memory is left (SIGABRT)
   135, 139  ended by the system: a disk is full or is gone, or a defect (SIGBUS, SIGSEGV)
   137  killed: mostly the system has no memory left, or the batch system ends the job (SIGKILL)
@@ -150,11 +150,9 @@ pub struct ManOptions {
     pub dir: Option<PathBuf>,
 }
 
-/// The experiment and its overrides.
+/// Keys of an experiment that are given beside its file.
 #[derive(Args, Debug)]
-pub struct ExperimentOptions {
-    /// The experiment file (TOML).
-    pub file: PathBuf,
+pub struct Overrides {
     /// Set a key of the experiment: `run.seed=7`, `congestion.scheme=ecn`, `workload.0.load=0.4`.
     /// May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -168,27 +166,30 @@ pub struct ExperimentOptions {
     pub max_wall: Option<String>,
 }
 
-impl ExperimentOptions {
-    /// The experiment that they name.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is no experiment.
-    pub fn load(&self, catalog: &Catalog) -> Result<Experiment, ConfigError> {
+impl Overrides {
+    /// All of them as `--set` has them.
+    pub fn sets(&self) -> Vec<String> {
         let mut sets = self.sets.clone();
         sets.extend(self.seed.map(|seed| format!("run.seed={seed}")));
-        // The text as a string of TOML, regardless of its content.
-        let text = |time: &String| format!("run.max_wall={}", toml::Value::from(time.as_str()));
-        sets.extend(self.max_wall.as_ref().map(text));
-        Experiment::load_with(&self.file, &sets, catalog)
+        sets.extend(self.max_wall.as_ref().map(|time| set("max_wall", time)));
+        sets
     }
+}
+
+/// A key of `[run]` as `--set` has it: the text as a string of TOML, regardless of its content.
+fn set(key: &str, text: &str) -> String {
+    format!("run.{key}={}", toml::Value::from(text))
 }
 
 /// `weir run`.
 #[derive(Args, Debug)]
 pub struct RunOptions {
-    /// What to run.
+    /// The experiment file (TOML).
+    #[arg(required_unless_present = "resume")]
+    pub file: Option<PathBuf>,
+    /// Keys that are given beside it.
     #[command(flatten)]
-    pub experiment: ExperimentOptions,
+    pub overrides: Overrides,
     /// Directory for result.h5; made if it does not exist. Default: out/NAME, after the name of
     /// the experiment file.
     #[arg(long, value_name = "DIR")]
@@ -206,14 +207,34 @@ pub struct RunOptions {
     /// as in 17:3.
     #[arg(long, value_name = "SOURCE:NUMBER")]
     pub watch_packet: Option<String>,
+    /// Write a checkpoint this often, such as "10 min", and when the run is stopped: --set
+    /// run.checkpoint_every="TIME". The same command goes on from there.
+    #[arg(long, value_name = "TIME")]
+    pub checkpoint_every: Option<String>,
+    /// Go on with the run in DIR from its newest checkpoint. The experiment is the one of the
+    /// checkpoint.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out", "watch_packet"])]
+    pub resume: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// All keys that are given beside the file, as `--set` has them.
+    pub fn sets(&self) -> Vec<String> {
+        let mut sets = self.overrides.sets();
+        let every = self.checkpoint_every.as_ref();
+        sets.extend(every.map(|time| set("checkpoint_every", time)));
+        sets
+    }
 }
 
 /// `weir check`.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
-    /// What to check.
+    /// The experiment file (TOML).
+    pub file: PathBuf,
+    /// Keys that are given beside it.
     #[command(flatten)]
-    pub experiment: ExperimentOptions,
+    pub overrides: Overrides,
     /// Do not begin the run: what it will take is then estimated from the file alone.
     #[arg(long)]
     pub no_calibration: bool,

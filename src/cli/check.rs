@@ -12,7 +12,7 @@ use super::failure::BAD_INPUT;
 use weir_input::ConfigError;
 use weir_model::NEVER;
 use weir_report::format;
-use weir_simulation::config::Catalog;
+use weir_simulation::config::{Catalog, Experiment};
 use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and the expected cost.
@@ -29,7 +29,7 @@ pub fn check(options: &CheckOptions, catalog: &Catalog) -> ExitCode {
 fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigError> {
     // The run, too, will read its files first.
     let clock = CpuClock::start();
-    let experiment = options.experiment.load(catalog)?;
+    let experiment = Experiment::load_with(&options.file, &options.overrides.sets(), catalog)?;
     let plan = Plan::new(&experiment, None)?;
     let read = clock.seconds();
     tell_warnings(&plan.warnings);

@@ -7,6 +7,8 @@ use weir_model::visible;
 pub const FAILED: u8 = 1;
 /// Bad input.
 pub const BAD_INPUT: u8 = 2;
+/// Stopped, to go on from there with the same command.
+pub const RESUMABLE: u8 = 85;
 
 /// A failure that has to be told to the user: the message and the exit code.
 #[derive(Debug)]

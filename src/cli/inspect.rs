@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::failure::Failure;
-use weir_report::format::{whole, wrap};
+use weir_report::format::{simulated, whole, wrap};
 use weir_report::{run_page, summary, summary_json};
 use weir_result::out_dir::{self, UnderWay};
 use weir_result::{Entry, Stored, TraceError, read, read_header, schema};
+use weir_simulation::checkpoint;
 use weir_study::SweepDir;
 
 /// Widest line.
@@ -22,8 +23,9 @@ const WIDTH: usize = 80;
 /// # Errors
 /// As for [`weir_result::read`].
 pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
+    let kept = checkpoint_line(path);
     if let (false, Some(far)) = (experiment, under_way(path)) {
-        return Ok(format!("{}\n", far.words()));
+        return Ok(format!("{}\n{kept}", far.words()));
     }
     let path = &*file_of(path);
     if experiment {
@@ -34,7 +36,7 @@ pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
         return Ok(text);
     }
     let stored = read(path)?;
-    Ok(describe(path, &stored))
+    Ok(describe(path, &stored) + &kept)
 }
 
 /// The summary of a result as JSON, as `weir run --json` prints it.
@@ -56,10 +58,31 @@ pub fn json(path: &Path) -> Result<String, TraceError> {
 
 /// Progress of the run of a directory without a result. None if there is a result, or no run.
 fn under_way(path: &Path) -> Option<UnderWay> {
-    match path.is_dir() && !path.join(schema::FILE).exists() {
-        true => out_dir::under_way(path),
-        false => None,
+    if !path.is_dir() || path.join(schema::FILE).exists() {
+        return None;
     }
+    let killed = || {
+        let (until, _) = checkpoint::list(path).into_iter().next()?;
+        Some(UnderWay {
+            dir: path.to_path_buf(),
+            holder: None,
+            progress: Some(format!("it came to {} at least", simulated(until))),
+        })
+    };
+    out_dir::under_way(path).or_else(killed)
+}
+
+/// The newest checkpoint in a directory, as a line; nothing if there is none.
+fn checkpoint_line(path: &Path) -> String {
+    let newest = checkpoint::list(path).into_iter().next();
+    newest.map_or(String::new(), |(until, folder)| {
+        format!(
+            "{}: a checkpoint at {}; `weir run --resume {}` goes on from there\n",
+            folder.display(),
+            simulated(until),
+            path.display()
+        )
+    })
 }
 
 /// The result that a path names: itself, or that of a directory.

@@ -8,4 +8,14 @@ pub const COMMIT: &str = env!("WEIR_COMMIT");
 
 /// Cargo features of the build that change what the program can do, separated by commas; `none` if
 /// there are none.
-pub const FEATURES: &str = if cfg!(feature = "mpi") { "mpi" } else { "none" };
+pub const FEATURES: &str = match (cfg!(feature = "mpi"), cfg!(feature = "figures")) {
+    (true, true) => "mpi, figures",
+    (true, false) => "mpi",
+    (false, true) => "figures",
+    (false, false) => "none",
+};
+
+/// This program in one line: states of another build mean something else.
+pub fn build() -> String {
+    format!("weir {VERSION}, commit {COMMIT}")
+}

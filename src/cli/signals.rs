@@ -1,11 +1,11 @@
-//! Signals that ask for the end: Ctrl-C, SIGTERM, SIGHUP.
+//! Signals that ask for the end: Ctrl-C, SIGTERM, SIGHUP, SIGUSR1.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -14,10 +14,11 @@ use super::failure::FAILED;
 use weir_engine::StopReason;
 
 /// Meaning of the signals for a run.
-const ALL: [(i32, StopReason); 3] = [
+const ALL: [(i32, StopReason); 4] = [
     (SIGINT, StopReason::Interrupted),
     (SIGTERM, StopReason::Terminated),
     (SIGHUP, StopReason::HungUp),
+    (SIGUSR1, StopReason::Announced),
 ];
 
 /// Signals that follow each other within this time are one: `timeout` and some MPI launchers send
@@ -115,6 +116,7 @@ mod tests {
             ("SIGINT", 130),
             ("SIGTERM", 143),
             ("SIGHUP", 129),
+            ("SIGUSR1", 138),
         ];
         assert_eq!(codes, expected);
     }

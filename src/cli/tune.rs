@@ -11,6 +11,7 @@ use serde_json::json;
 use super::args::TuneOptions;
 use super::console::{tell, tell_failure, write_out};
 use super::failure::Failure;
+use super::sweep::args::CHECKPOINT_EVERY;
 use super::sweep::run::{How, check_ranks, run_points, stop_at_signals, stopped};
 use super::sweep::{Sweep, default_out, failed};
 use weir_input::ConfigError;
@@ -192,6 +193,7 @@ impl Run<'_> {
                 launcher: &self.options.launcher,
                 quiet: self.options.quiet,
                 again: false,
+                checkpoint_every: CHECKPOINT_EVERY,
             };
             check_ranks("--ranks", how.ranks, &checked)?;
             let outcome = run_points(&sweep, &all, &how, self.stop)?;

@@ -8,14 +8,13 @@ mod patterns;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::support::{Experiment, resume_on, run_saving, same};
+use crate::support::{Experiment, resume_on, run_counting, run_saving, same};
 use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::input::Section;
-use weir::model::codec;
 use weir::registry::Variant;
 use weir::result::Data;
-use weir::simulation::{RunError, Saved};
+use weir::simulation::RunError;
 
 /// The tables of a variant's examples, with its name.
 pub fn examples<F>(key: &str, variant: &Variant<F>) -> Vec<Value> {
@@ -101,29 +100,28 @@ pub fn crowded(network: Experiment, until: &str) -> Experiment {
         .to_completion(until)
 }
 
-/// Runs in one process and on two ranks, each time saving the state at a random window; continues
-/// from these states on three ranks and on one. Returns the data, which are the same.
+/// Runs in one process and on two ranks, which save the state somewhere in between; goes on from
+/// there on three ranks and on one. Returns the data, which are the same.
 fn everywhere(experiment: &Experiment) -> Data {
     let (plan, text) = (experiment.plan(), experiment.text());
-    let good = |result: Result<_, RunError>| result.unwrap_or_else(|e| panic!("{e}\n{text}"));
+    fn good<T>(result: Result<T, RunError>, text: &str) -> T {
+        result.unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let seed = hasher.finish();
     // Signals that take no time are for one rank.
     let domains = plan.network().topology.domains();
     let most = plan.schedule.interleaving.map_or(domains, |_| 1);
-    let (alone, saved) = good(run_saving(1, &plan, seed));
-    let (shared, saved_shared) = good(run_saving(2.min(most), &plan, seed + 1));
+    let (alone, places) = good(run_counting(&plan), &text);
+    let (shared, kept) = good(run_saving(2.min(most), &plan, places, seed), &text);
     assert!(
         same(&shared, &alone),
         "two ranks differ from one in\n{text}"
     );
-    for (ranks, saved) in [(3.min(most), saved), (1, saved_shared)] {
-        let saved = saved.expect("a window ends");
-        let bytes = codec::encode(&saved).expect("plain data");
-        let saved: Saved = codec::decode(&bytes).expect("what was written");
-        let resumed = resume_on(ranks, &plan, &saved).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let when = saved.until();
+    for ranks in [3.min(most), 1] {
+        let resumed = good(resume_on(ranks, &plan, &kept), &text);
+        let when = kept.until();
         assert!(
             same(&resumed, &alone),
             "gone on from {when} ps on {ranks} ranks, the run differs in\n{text}"

@@ -73,7 +73,7 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
         ("crates/study/src", 23),
         ("crates/result/src", 21),
         ("crates/workload/src/tasks", 18),
-        ("tests", 72),
+        ("tests", 71),
     ],
     slack: 0,
     remedy: "Group files that belong together in a folder.",

@@ -189,10 +189,9 @@ fn a_timeline_changes_nothing_else_and_is_the_same_on_several_ranks() {
 #[test]
 fn a_saved_run_goes_on_with_its_timeline() {
     let plan = crowded().plan();
-    let (whole, saved) = run_saving(1, &plan, 7).expect("a good run");
-    let saved = saved.expect("a saved state");
+    let (whole, kept) = run_saving(1, &plan, 100, 7).expect("a good run");
     for ranks in [1, 3] {
-        let resumed = resume_on(ranks, &plan, &saved).expect("a good run");
+        let resumed = resume_on(ranks, &plan, &kept).expect("a good run");
         assert_eq!(resumed.timeline, whole.timeline, "{ranks} ranks");
     }
 }

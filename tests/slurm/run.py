@@ -218,13 +218,21 @@ def out_of_time(tester):
 
 
 def out_of_time_ended(tester, submitted):
-    section("a point that takes too long ends in good order before its time is over")
-    tester.wait_for(submitted)
+    section("a point that takes too long saves its state before its time is over, and goes on from there")
     job = submitted["arrays"][0]["job"]
-    check(tester.slurm_says(f"{job}_0", "ExitCode") == "85:0", "weir has stopped, to go on later: exit code 85")
-    check("the same command goes on from here" in tester.logs(submitted, f"{job}_0"), "and says so")
+    points = os.path.join(tester.dir("late"), "points")
+
+    def gone_on():
+        logs = [os.path.join(points, point, "log.txt") for point in os.listdir(points)]
+        return any("goes on from" in text_of(log) for log in logs if os.path.exists(log))
+
+    tester.cluster.wait_for(gone_on, "a point to go on", 300)
+    check(int(tester.slurm_says(f"{job}_0", "Restarts")) >= 1, "Slurm has started the task again")
+    check("the same command goes on from here" in tester.logs(submitted, f"{job}_0"), "which had stopped in good order")
+    tester.cluster.run("scancel", str(job))
+    tester.wait_for(submitted)
     status = tester.status("late", *FOREVER)
-    check((status["waiting"], status["failed"]) == (POINTS, 0), "its points can be submitted again")
+    check((status["waiting"], status["failed"]) == (POINTS, 0), "a cancelled task is over, and its points can be submitted again")
     _, told = tester.sweep("submit", "late", *FOREVER, "--dry-run")
     check(told.startswith(f"{POINTS} points"), told.strip())
 

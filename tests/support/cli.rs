@@ -147,10 +147,14 @@ impl Ran {
 
 /// Output of `h5diff` on `/data` in two results; empty if it is the same.
 pub fn difference(a: &Ran, b: &Ran) -> String {
-    let files = [a.result(), b.result()];
+    difference_of([&a.result(), &b.result()])
+}
+
+/// The same of two results.
+pub fn difference_of(files: [&Path; 2]) -> String {
     let output = Command::new("h5diff")
         .arg("-c")
-        .args(&files)
+        .args(files)
         .args(["/data", "/data"])
         .output()
         .expect("h5diff (of the HDF5 tools) can be started");

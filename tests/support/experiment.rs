@@ -7,11 +7,10 @@ use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::config::{Catalog, ConfigError};
 use weir::engine::{Local, Progress, StopReason, Threads};
-use weir::model::{Rng, below, stream};
 use weir::registry::{Entry, Keys};
 use weir::result::Data;
 use weir::routing;
-use weir::simulation::{self, Observer, Outcome, Plan, RunError, Saved};
+use weir::simulation::{self, Observer, Outcome, Plan, RunError};
 use weir::{congestion, queueing, topology};
 
 use super::cli::Cli;
@@ -315,7 +314,7 @@ pub fn run_plan(plan: &Plan) -> Result<Outcome, RunError> {
 
 /// Does the same on some ranks, which are threads here. Returns the data of the result, and the
 /// other output of each rank.
-fn on_ranks<R: Send>(
+pub fn on_ranks<R: Send>(
     ranks: u32,
     run: impl Fn(&mut Threads) -> Result<(Option<Outcome>, R), RunError> + Sync,
 ) -> Result<(Data, Vec<R>), RunError> {
@@ -343,57 +342,6 @@ pub fn same(one: &Data, other: &Data) -> bool {
 pub fn run_on(ranks: u32, plan: &Plan) -> Result<Data, RunError> {
     let run = |rank: &mut Threads| Ok((simulation::run(plan, rank, &mut Nobody)?, ()));
     on_ranks(ranks, run).map(|(data, _)| data)
-}
-
-/// Runs a plan on some ranks and saves its state at the end of a window that the seed chooses; the
-/// data of the result and the state. None if there is no window but the last.
-pub fn run_saving(ranks: u32, plan: &Plan, seed: u64) -> Result<(Data, Option<Saved>), RunError> {
-    let (data, states) = on_ranks(ranks, |rank| {
-        let mut saver = Saver {
-            rng: stream(seed, &[]),
-            saved: None,
-        };
-        let outcome = simulation::run(plan, rank, &mut saver)?;
-        Ok((outcome, saver.saved))
-    })?;
-    let mut states = states.into_iter().flatten();
-    let mut saved = states.next();
-    for other in states {
-        let joined = saved.as_mut().map(|saved| saved.join(other));
-        joined.expect("all ranks save").expect("at the same time");
-    }
-    Ok((data, saved))
-}
-
-/// Goes on from a state on some ranks; the data of the result.
-pub fn resume_on(ranks: u32, plan: &Plan, saved: &Saved) -> Result<Data, RunError> {
-    let run = |rank: &mut Threads| {
-        let outcome = simulation::resume(plan, saved, rank, &mut Nobody)?;
-        Ok((outcome, ()))
-    };
-    on_ranks(ranks, run).map(|(data, _)| data)
-}
-
-/// Saves the state at one window of all, each as likely as any other.
-struct Saver {
-    rng: Rng,
-    saved: Option<Saved>,
-}
-
-impl Observer for Saver {
-    fn progress(&mut self, _: Progress, _: u32) {}
-    fn stop(&mut self) -> Option<StopReason> {
-        None
-    }
-    fn wants_state(&mut self, progress: Progress) -> bool {
-        below(
-            &mut self.rng,
-            progress.windows.min(u64::from(u32::MAX)) as u32,
-        ) == 0
-    }
-    fn take_state(&mut self, saved: Saved) {
-        self.saved = Some(saved);
-    }
 }
 
 /// No observer of the progress.

@@ -4,14 +4,17 @@
 pub mod attack;
 mod cli;
 mod experiment;
+mod kept;
 pub mod memory;
 pub mod process;
 pub mod sweeping;
 
 #[allow(unused_imports)] // each test file uses a part
-pub use cli::{Cli, Ran, difference};
+pub use cli::{Cli, Ran, difference, difference_of};
 #[allow(unused_imports)]
-pub use experiment::{Experiment, Nobody, resume_on, run_on, run_plan, run_saving, same};
+pub use experiment::{Experiment, Nobody, run_on, run_plan, same};
+#[allow(unused_imports)]
+pub use kept::{resume_on, run_counting, run_saving};
 
 use std::sync::Arc;
 

@@ -13,8 +13,8 @@ pub struct Agreement {
     /// `u64::MAX` less the number of moves in the last piece (so that the least means the most
     /// moves).
     pub unmoved: u64,
-    /// The number of a [`super::StopReason`] if a rank asks to stop, otherwise more than any of
-    /// them.
+    /// The number of a [`super::StopReason`] if a rank asks to stop, the next one if a rank wants
+    /// the state of the run, otherwise more.
     pub go_on: u64,
     /// 1 if all domains of all ranks are finished ([`super::Domain::finished`]), otherwise 0.
     pub finished: u64,

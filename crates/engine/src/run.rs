@@ -19,13 +19,17 @@ pub struct Schedule {
     pub interleaving: Option<Interleaving>,
 }
 
-/// Start of a run: at the end of a window.
+/// Start of a run: its beginning, or the end of a piece of a window of an earlier run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// Everything before this has been simulated, ps.
     pub until: Time,
+    /// End of the window of that piece, ps: the same at the end of a window.
+    pub closes: Time,
     /// Windows ended so far.
     pub windows: u64,
+    /// True if anything moved on any rank in that window so far.
+    pub moved: bool,
 }
 
 /// Reasons why a run ended.
@@ -54,15 +58,21 @@ pub enum StopReason {
     Terminated,
     /// SIGHUP: the terminal is gone.
     HungUp,
+    /// SIGUSR1, as batch systems send it some time before the limit.
+    Announced,
 }
+
+/// The wish of a rank for the state of the run instead of its end: after all reasons to stop.
+const SAVE: u64 = StopReason::ALL.len() as u64;
 
 impl StopReason {
     /// All of them, in their order.
-    pub const ALL: [StopReason; 4] = [
+    pub const ALL: [StopReason; 5] = [
         StopReason::MaxWall,
         StopReason::Interrupted,
         StopReason::Terminated,
         StopReason::HungUp,
+        StopReason::Announced,
     ];
 
     /// As results and messages name it.
@@ -72,6 +82,7 @@ impl StopReason {
             StopReason::Interrupted => "SIGINT",
             StopReason::Terminated => "SIGTERM",
             StopReason::HungUp => "SIGHUP",
+            StopReason::Announced => "SIGUSR1",
         }
     }
 
@@ -85,18 +96,21 @@ impl StopReason {
 /// State of the run after every piece of a window. The same on all ranks except for `moved_here`.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Everything before this has been simulated, ps.
-    pub until: Time,
-    /// True if a window ends there. Windows, unlike their pieces, do not depend on the clock.
-    pub window_ended: bool,
+    /// The place that the run has reached, from which it could start.
+    pub at: Start,
     /// The next time at which anything happens on any rank; [`NEVER`]: nothing.
     pub next: Time,
-    /// True if anything moved on any rank in this window so far.
-    pub moved: bool,
     /// Moves of this rank's domains since the start.
     pub moved_here: u64,
-    /// Windows ended so far.
-    pub windows: u64,
+    /// True if some rank wants the state here, and none wants the end.
+    pub save: bool,
+}
+
+impl Progress {
+    /// True if a window ends here. Windows, unlike their pieces, do not depend on the clock.
+    pub fn window_ended(&self) -> bool {
+        self.at.until == self.at.closes
+    }
 }
 
 /// Looks after a run from outside, on every rank.
@@ -108,6 +122,12 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     /// Asked after every piece of a window, just before the ranks agree on the next step: all end
     /// there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
+
+    /// True if this rank wants the state of the run here: then [`Progress::save`] is true on all.
+    /// Asked where [`Monitor::stop`] is.
+    fn wants_state(&mut self) -> bool {
+        false
+    }
 
     /// Maximum wall-clock time before the run must react to [`Monitor::stop`]: longer windows are
     /// cut into pieces.
@@ -127,7 +147,7 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
 
 /// Runs the domains of this rank from `start` until the end of the schedule, until nothing is left
 /// to do on any rank, or until the monitor of some rank asks for the end. Returns why it ended and
-/// the number of windows.
+/// the place that it has reached.
 ///
 /// A window that takes long is run in pieces, so that the ranks hear of each other in time
 /// (`Pace`). The place of the cut depends on the clock and changes no result: a piece is a shorter
@@ -140,7 +160,7 @@ pub fn run<D, T, M>(
     transport: &mut T,
     neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
     monitor: &mut M,
-) -> Result<(End, u64), M::Error>
+) -> Result<(End, Start), M::Error>
 where
     D: Domain,
     T: Transport + ?Sized,
@@ -148,10 +168,8 @@ where
 {
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
     let mut pace = Pace::new(schedule.window, monitor.heed_within());
-    let (mut windows, mut moved) = (start.windows, false);
+    let mut at = start;
     let (mut moved_before, mut backwards) = (moved_by(domains), false);
-    // Everything before the first of them is simulated; the second is the end of the window.
-    let (mut until, mut closes) = (start.until, start.until);
     post.agree_on_neighbours(transport)?;
     let mut common = Agreement {
         next: earliest(domains),
@@ -161,57 +179,57 @@ where
     }
     .of_all(transport)?;
     loop {
-        let end = match until == closes {
-            true => ended(common, schedule, until),
+        let end = match at.until == at.closes {
+            true => ended(common, schedule, at.until),
             false => None,
         };
-        let asked = || StopReason::agreed(common).map(|reason| End::Asked(until, reason));
+        let asked = || StopReason::agreed(common).map(|reason| End::Asked(at.until, reason));
         if let Some(end) = end.or_else(asked) {
             post.deliver_all(domains);
-            return Ok((end, windows));
+            return Ok((end, at));
         }
-        if until == closes {
-            let start = common.next - common.next % schedule.window;
-            closes = start.saturating_add(schedule.window).min(schedule.end);
-            moved = false;
+        if at.until == at.closes {
+            let begins = common.next - common.next % schedule.window;
+            at.closes = begins.saturating_add(schedule.window).min(schedule.end);
+            at.moved = false;
         }
         pace.begin(common.next, common.piece);
-        until = common.next.saturating_add(common.piece).min(closes);
+        at.until = common.next.saturating_add(common.piece).min(at.closes);
         if let Some(interleaving) = schedule.interleaving {
             post.deliver_all(domains);
-            interleave(&mut post, domains, until, interleaving)?;
+            interleave(&mut post, domains, at.until, interleaving)?;
         } else {
-            run_piece(&mut post, domains, until, backwards)?;
+            run_piece(&mut post, domains, at.until, backwards)?;
         }
         backwards = !backwards;
         let moved_here = moved_by(domains);
+        let asked = monitor.stop().map(|reason| reason as u64);
+        let asked = asked.or_else(|| monitor.wants_state().then_some(SAVE));
         let mine = Agreement {
             next: earliest(domains),
             unmoved: u64::MAX - (moved_here - moved_before),
-            go_on: monitor.stop().map_or(u64::MAX, |reason| reason as u64),
+            go_on: asked.unwrap_or(u64::MAX),
             finished: u64::from(domains.iter().all(Domain::finished)),
-            piece: pace.end(until),
+            piece: pace.end(at.until),
         };
         moved_before = moved_here;
         debug_assert!(
-            schedule.interleaving.is_some() || post.earliest_mail(domains) >= until,
-            "mail for before {until} ps, when the window ends"
+            schedule.interleaving.is_some() || post.earliest_mail(domains) >= at.until,
+            "mail for before {} ps, when the window ends",
+            at.until
         );
         common = post.hand_over(domains, transport, mine)?;
-        if common.next >= closes {
+        if common.next >= at.closes {
             // Nothing is left of the window.
-            until = closes;
+            at.until = at.closes;
         }
-        let window_ended = until == closes;
-        windows += u64::from(window_ended);
-        moved |= common.unmoved != u64::MAX;
+        at.windows += u64::from(at.until == at.closes);
+        at.moved |= common.unmoved != u64::MAX;
         let progress = Progress {
-            until,
-            window_ended,
+            at,
             next: common.next,
-            moved,
             moved_here,
-            windows,
+            save: common.go_on == SAVE,
         };
         let mut settled = Settled {
             domains,

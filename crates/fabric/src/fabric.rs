@@ -1,5 +1,6 @@
 //! The domains of one rank, whichever copy of the fabric they are compiled for.
 
+use std::io::Write;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -53,11 +54,11 @@ pub trait Part {
     fn last_activity(&self) -> Time;
     /// Counts of a run that ended at `end`.
     fn report(&mut self, end: Time) -> DomainReport;
-    /// The state as bytes. At the end of a window only.
+    /// Writes the state as bytes. Between two pieces of windows only.
     ///
     /// # Errors
-    /// If a part of it cannot be written.
-    fn save(&self) -> Result<Vec<u8>, CodecError>;
+    /// If it cannot be written.
+    fn save(&self, out: &mut dyn Write) -> Result<(), CodecError>;
     /// Continues from a saved state of the same domain of the same experiment.
     /// Only for a domain that has just been built.
     ///
@@ -99,7 +100,7 @@ part! {
     see job_states() -> &[JobState];
     see waiting_tasks(job: u16, most: usize) -> Vec<Waiting>;
     see last_activity() -> Time;
-    see save() -> Result<Vec<u8>, CodecError>;
+    see save(out: &mut dyn Write) -> Result<(), CodecError>;
     change take_task_log() -> Vec<TaskStep>;
     change report(end: Time) -> DomainReport;
     change load(bytes: &[u8]) -> Result<(), CodecError>;
@@ -142,6 +143,10 @@ pub enum Halt {
 pub trait Watcher {
     /// Reason why this rank wants the run to end here.
     fn stop(&mut self) -> Option<StopReason>;
+    /// True if this rank wants the state of the run here: see [`Monitor::wants_state`].
+    fn wants_state(&mut self) -> bool {
+        false
+    }
     /// Maximum wall-clock time before the run must react to that.
     fn heed_within(&self) -> Duration;
     /// Called on all ranks after every piece of a window; false ends the run with
@@ -161,6 +166,10 @@ impl<'t, K: Compiled> Monitor<FabricDomain<K>, dyn Transport + 't> for Watched<'
 
     fn stop(&mut self) -> Option<StopReason> {
         self.0.stop()
+    }
+
+    fn wants_state(&mut self) -> bool {
+        self.0.wants_state()
     }
 
     fn heed_within(&self) -> Duration {
@@ -217,7 +226,7 @@ impl Fabric {
     }
 
     /// Runs from `start` to the end of the schedule.
-    /// Returns why it ended and the number of windows.
+    /// Returns why it ended and the place that it has reached.
     ///
     /// # Errors
     /// The failure that keeps the run from its end, on any rank.
@@ -228,7 +237,7 @@ impl Fabric {
         start: Start,
         transport: &mut dyn Transport,
         watcher: &mut dyn Watcher,
-    ) -> Result<(End, u64), Halt> {
+    ) -> Result<(End, Start), Halt> {
         let (share, mut watched) = (self.share, Watched(watcher));
         let of = |id| network.neighbours(id);
         match &mut self.domains {

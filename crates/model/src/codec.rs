@@ -4,10 +4,11 @@
 //! depend on the machine.
 
 use std::hash::Hash;
+use std::io::Write;
 use std::ops::{Deref, DerefMut};
 
 use bincode::config::standard;
-use bincode::error::DecodeError;
+use bincode::error::{DecodeError, EncodeError};
 use rustc_hash::FxHashMap;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -81,6 +82,19 @@ impl<'a, K: Hash + Ord + Deserialize<'a>, V: Deserialize<'a>> Deserialize<'a> fo
 /// If the value cannot be written, such as a list whose length is not known in advance.
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
     bincode::serde::encode_to_vec(value, standard()).map_err(|error| CodecError(error.to_string()))
+}
+
+/// Writes a value as the bytes that [`encode`] makes of it, in pieces.
+///
+/// # Errors
+///
+/// As of [`encode`]; also if the bytes cannot be written.
+pub fn encode_into<T: Serialize>(value: &T, mut out: &mut dyn Write) -> Result<(), CodecError> {
+    match bincode::serde::encode_into_std_write(value, &mut out, standard()) {
+        Ok(_) => Ok(()),
+        Err(EncodeError::Io { inner, .. }) => Err(CodecError(inner.to_string())),
+        Err(error) => Err(CodecError(error.to_string())),
+    }
 }
 
 /// The value that [`encode`] made bytes of.
@@ -173,7 +187,11 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(value in any::<Value>()) {
-            prop_assert_eq!(decode::<Value>(&encode(&value).unwrap()), Ok(value));
+            let bytes = encode(&value).unwrap();
+            let mut written = Vec::new();
+            encode_into(&value, &mut written).unwrap();
+            prop_assert_eq!(&written, &bytes);
+            prop_assert_eq!(decode::<Value>(&bytes), Ok(value));
         }
 
         #[test]

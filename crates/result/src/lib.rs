@@ -30,6 +30,7 @@ pub use error::{TraceError, first_missing};
 pub use frame::{Frame, write_frame};
 pub use out_dir::lock::{Holder, Lock, Taken, began, here};
 pub use out_dir::partial::{Partial, remove_leftovers, replace};
+pub use out_dir::{difference, lasting};
 pub use rates::{RatesOverTime, Whose};
 pub use read::{Entry, Stored, StoredLatency, read, read_header, same_data};
 pub use results::{

@@ -3,7 +3,6 @@ use thiserror::Error;
 use weir_engine::TransportError;
 use weir_fabric::{Deadlock, Fault, Halt};
 use weir_model::LATEST;
-use weir_model::codec::CodecError;
 
 /// Reasons why a valid run did not come to its end. All are fatal for the run.
 #[derive(Debug, Error)]
@@ -67,9 +66,9 @@ pub enum RunError {
     /// A part of the network cannot continue.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// A saved state is none of this run, or cannot be written.
-    #[error("the run cannot go on from a saved state, or save its own: {0}")]
-    State(#[from] CodecError),
+    /// No checkpoint can be loaded.
+    #[error("{0}; --force starts anew, and replaces the checkpoints")]
+    Checkpoint(String),
     /// A message between ranks did not come through.
     #[error(transparent)]
     Transport(#[from] TransportError),
@@ -91,8 +90,11 @@ impl RunError {
     pub fn exit_code(&self) -> u8 {
         match self {
             RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,
-            RunError::Fault(_) | RunError::Endless | RunError::Uncounted => 2,
-            RunError::Conservation(_) | RunError::State(_) | RunError::Transport(_) => 1,
+            RunError::Fault(_)
+            | RunError::Endless
+            | RunError::Uncounted
+            | RunError::Checkpoint(_) => 2,
+            RunError::Conservation(_) | RunError::Transport(_) => 1,
         }
     }
 }

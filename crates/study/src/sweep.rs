@@ -24,16 +24,15 @@ use weir_simulation::now;
 const TICK: Duration = Duration::from_millis(20);
 /// Time between two checks of points that another sweep runs.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Time that a run gets to end in good order after it was asked to.
-const GRACE: Duration = Duration::from_secs(10);
+/// Time that a run gets to end in good order after it was asked to: most of what batch systems give
+/// (`slurm::NOTICE`).
+const GRACE: Duration = Duration::from_secs(45);
 /// Bytes at the end of a log in which the error is looked for: a deadlock names all places of its
 /// cycle.
 const LAST_WORDS: u64 = 1 << 16;
 /// Most characters of it that are kept as the reason of a failure.
 const REASON: usize = 2_000;
 
-/// A run that wrote a checkpoint, to be resumed (contract).
-const RESUMABLE: i32 = 85;
 /// A stalled run (contract).
 const STALLED: i32 = 4;
 
@@ -54,6 +53,9 @@ pub struct Settings {
     pub launcher: Vec<String>,
     /// True if points that failed run again. Killed points always do.
     pub again: bool,
+    /// Wall-clock time from one checkpoint of a point to the next, as `--checkpoint-every` takes it;
+    /// None: those of the experiment alone.
+    pub checkpoint_every: Option<String>,
 }
 
 /// Events, for observers of a sweep.
@@ -237,7 +239,11 @@ impl<'a> Sweep<'a> {
         let experiment = study.experiment(point, catalog);
         let experiment = experiment.map_err(|error| io::Error::other(error.to_string()))?;
         write(&dir.experiment(), experiment.resolved.as_bytes())?;
-        let child = self.start(&dir, &lock)?;
+        let every = match experiment.run.checkpoint_every {
+            None => self.settings.checkpoint_every.as_deref(),
+            Some(_) => None,
+        };
+        let child = self.start(&dir, &lock, every)?;
         let status = Status {
             state: StateName::Running,
             point: Some(point.index),
@@ -266,9 +272,9 @@ impl<'a> Sweep<'a> {
         Ok(Begun::Running(Box::new(active)))
     }
 
-    /// Starts the run. It gets the lock as its standard input, which is empty: so it holds the lock
+    /// Starts the run, with checkpoints `every` so often. It gets the lock as its standard input, which is empty: so it holds the lock
     /// for as long as it lives.
-    fn start(&self, dir: &PointDir, lock: &Lock) -> io::Result<Child> {
+    fn start(&self, dir: &PointDir, lock: &Lock, every: Option<&str>) -> io::Result<Child> {
         let settings = self.settings;
         let mut command = match settings.launcher.as_slice() {
             [launcher, options @ ..] if settings.ranks > 1 => {
@@ -297,6 +303,7 @@ impl<'a> Sweep<'a> {
         let log = File::create(&log).map_err(about(&log))?;
         command
             .args(["run", "experiment.toml", "--out", ".", "--force"])
+            .args(every.map(|time| format!("--checkpoint-every={time}")))
             .current_dir(dir.path())
             .stdin(Stdio::from(lock.file().try_clone()?))
             .stdout(Stdio::from(log.try_clone()?))
@@ -323,7 +330,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Ends runs: first by asking. Their points are waiting again, or done if they were quick.
+/// Ends runs: first by asking, with the signal that launchers pass on to their ranks and leave them
+/// the time to save their states. Their points are waiting again, or done if they were quick.
 fn end(running: &mut [Active]) {
     let signal = |active: &Active, signal: Signal| {
         if let Some(pid) = Pid::from_raw(active.child.id() as i32) {
@@ -332,7 +340,7 @@ fn end(running: &mut [Active]) {
         }
     };
     for active in &*running {
-        signal(active, Signal::TERM);
+        signal(active, Signal::USR1);
     }
     let asked = Instant::now();
     let alive = |active: &mut Active| matches!(active.child.try_wait(), Ok(None));
@@ -371,7 +379,7 @@ impl Active<'_> {
     fn reason(&self, exit: ExitStatus) -> Reason {
         match exit.code() {
             // A shell or mpirun reports a signal as 128 and its number.
-            None | Some(RESUMABLE) | Some(128..) => Reason::Killed,
+            None | Some(128..) => Reason::Killed,
             Some(STALLED) => Reason::Stalled,
             _ => match self.stopped() {
                 Some(why) if why == StopReason::MaxWall.name() => Reason::TimeLimit,

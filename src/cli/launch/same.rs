@@ -46,11 +46,7 @@ pub fn must_be_the_same(transport: &mut dyn Transport, experiment: &Experiment) 
 }
 
 fn program() -> String {
-    format!(
-        "weir {}, model version {MODEL_VERSION}, commit {}",
-        program::VERSION,
-        program::COMMIT
-    )
+    format!("{}, model version {MODEL_VERSION}", program::build())
 }
 
 /// The first difference of this rank from rank 0, and the remedy.

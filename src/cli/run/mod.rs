@@ -1,29 +1,29 @@
 //! `weir run`.
 
+mod checkpoints;
 mod progress;
+mod viewer;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use crate::cli::args::RunOptions;
 use crate::cli::console::{tell, tell_warnings, write_out};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, RESUMABLE};
 use crate::cli::launch::{give_up, mpi_version, must_be_the_same, on_all_ranks, together};
 use crate::cli::program;
 use crate::cli::signals::{Asked, exit_code};
 use crate::cli::sweep::quoted;
 use crate::cli::watch;
-use progress::{Kind, Progress, state};
+use viewer::Viewer;
 use weir_engine::{StopReason, Transport};
-use weir_input::Until;
-use weir_model::{EndpointId, NEVER, Time};
+use weir_model::{EndpointId, NEVER};
 use weir_report::format::{bytes, simulated, whole};
 use weir_report::{parameters, summary, summary_json};
 use weir_result::Run;
 use weir_result::out_dir::{self, OutDir};
 use weir_simulation::config::{Catalog, Experiment};
-use weir_simulation::{Observer, Outcome, Plan, RunError};
+use weir_simulation::{Outcome, Plan, RunError, checkpoint, run_kept};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions, catalog: &Catalog) -> ExitCode {
@@ -42,7 +42,12 @@ fn on_this_rank(
     transport: &mut dyn Transport,
 ) -> Result<(), u8> {
     let first = transport.rank() == 0;
-    let (experiment, plan) = together(transport, prepare(options, catalog, transport.size()))?;
+    let prepared = prepare(options, catalog, transport.size());
+    let Prepared {
+        experiment,
+        folder,
+        plan,
+    } = together(transport, prepared)?;
     must_be_the_same(transport, &experiment)?;
     // From here on there is something to lose, for example the file that names the process at work
     // in the directory.
@@ -59,13 +64,15 @@ fn on_this_rank(
         Ok(None)
     };
     let out = together(transport, out)?;
+    let dir = out.as_ref().map(OutDir::path);
+    let kept = checkpoints::find(options, &experiment, &folder, dir, transport)?;
     let place = out.as_ref().map(OutDir::progress);
     let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place);
     let started = weir_simulation::now();
     if first {
         log_plan(&experiment, &plan, transport.size());
     }
-    let outcome = match weir_simulation::run(&plan, transport, &mut viewer) {
+    let outcome = match run_kept(&plan, kept.as_ref(), transport, &mut viewer) {
         Ok(outcome) => Ok(outcome),
         // Only this rank knows.
         Err(error @ (RunError::Transport(_) | RunError::Fault(_))) => {
@@ -87,10 +94,7 @@ fn on_this_rank(
         )
     });
     let stopped = together(transport, done.transpose())?;
-    match stopped.flatten() {
-        Some(reason) => Err(exit_code(reason)),
-        None => Ok(()),
-    }
+    stopped.flatten().map_or(Ok(()), Err)
 }
 
 /// Output of `-v`: the network that was built. `-vv` has the whole experiment as well.
@@ -127,22 +131,22 @@ fn failure(error: &RunError) -> Failure {
     Failure::with_code(format!("error: {error}"), error.exit_code())
 }
 
-fn prepare(
-    options: &RunOptions,
-    catalog: &Catalog,
-    ranks: u32,
-) -> Result<(Experiment, Plan), Failure> {
+/// What all ranks have before they begin.
+struct Prepared {
+    experiment: Experiment,
+    /// The directory that its paths are relative to.
+    folder: PathBuf,
+    plan: Plan,
+}
+
+fn prepare(options: &RunOptions, catalog: &Catalog, ranks: u32) -> Result<Prepared, Failure> {
     let watched = options
         .watch_packet
         .as_deref()
         .map(packet_name)
         .transpose()?;
-    let load = || {
-        let experiment = options.experiment.load(catalog)?;
-        let plan = Plan::new(&experiment, watched)?;
-        Ok((experiment, plan))
-    };
-    let (experiment, plan) = load().map_err(|error| Failure::wrong(&error))?;
+    let (experiment, folder) = checkpoints::experiment(options, catalog)?;
+    let plan = Plan::new(&experiment, watched).map_err(|error| Failure::wrong(&error))?;
     let domains = plan.network().topology.domains();
     if ranks > domains {
         return Err(Failure::bad_input(format!(
@@ -168,7 +172,11 @@ fn prepare(
             "error: --watch-packet: there is no endpoint {source}\n  help: endpoints are numbered from 0 to {most}"
         )));
     }
-    Ok((experiment, plan))
+    Ok(Prepared {
+        experiment,
+        folder,
+        plan,
+    })
 }
 
 fn packet_name(text: &str) -> Result<(EndpointId, u32), Failure> {
@@ -184,10 +192,9 @@ fn packet_name(text: &str) -> Result<(EndpointId, u32), Failure> {
 }
 
 fn open_out(options: &RunOptions, experiment: &Experiment) -> Result<OutDir, Failure> {
-    let dir = options
-        .out
-        .clone()
-        .unwrap_or_else(|| default_out(&options.experiment.file));
+    let given = options.resume.as_ref().or(options.out.as_ref());
+    let file = options.file.as_deref().unwrap_or(Path::new(""));
+    let dir = given.cloned().unwrap_or_else(|| default_out(file));
     let out = out_dir::prepare(&dir, &experiment.resolved, options.force)
         .map_err(|error| Failure::bad_input(format!("error: {error}")))?;
     if let Some(warning) = out.warning() {
@@ -201,7 +208,7 @@ fn default_out(file: &Path) -> PathBuf {
 }
 
 /// On rank 0: writes the result and tells what came out.
-/// Returns the reason why the run was stopped early, if it was.
+/// Returns the exit code of a run that was stopped early.
 fn finish(
     options: &RunOptions,
     experiment: &Experiment,
@@ -210,7 +217,7 @@ fn finish(
     out: Option<OutDir>,
     ranks: u32,
     started: &str,
-) -> Result<Option<StopReason>, Failure> {
+) -> Result<Option<u8>, Failure> {
     let stopped = outcome.stopped;
     let run = Run {
         wall_seconds: outcome.wall_seconds,
@@ -226,14 +233,22 @@ fn finish(
         commit: Some(program::COMMIT.into()),
         features: Some(program::FEATURES.into()),
         command: Some(command_line()),
+        resumed: (outcome.resumed > 0).then(|| outcome.resumed.into()),
         stopped: stopped.map(|why| why.name().to_string()),
         ..Run::default()
     };
     let digest = outcome.data.digest();
     let mut path = None;
-    if let Some(out) = out {
+    if let Some(mut out) = out {
         let written = out.put(&outcome.data, &run, experiment.run.seed);
         path = Some(written.map_err(|error| Failure::failed(format!("error: {error}")))?);
+        if stopped.is_none()
+            && let Err(error) = checkpoint::remove(out.path())
+        {
+            tell(format!(
+                "warning: its checkpoints cannot be removed: {error}"
+            ));
+        }
     }
     tracing::info!(
         "{} events in {} windows, {} of memory",
@@ -256,12 +271,22 @@ fn finish(
     if options.watch_packet.is_some() && outcome.steps.is_empty() {
         tell("note: the packet to watch was never injected");
     }
-    if let Some(why) = &run.stopped {
+    Ok(stopped.map(|why| told(why, &outcome)))
+}
+
+/// Says that a run was stopped early; the exit code of that.
+fn told(why: StopReason, outcome: &Outcome) -> u8 {
+    let (name, until) = (why.name(), simulated(outcome.data.summary.simulated_ps));
+    if outcome.saved {
         tell(format!(
-            "error: the run was stopped early ({why}); its result is marked as not complete"
+            "stopped early ({name}) at {until} of simulated time; the same command goes on from there"
         ));
+        return RESUMABLE;
     }
-    Ok(stopped)
+    tell(format!(
+        "error: the run was stopped early ({name}); its result is marked as not complete"
+    ));
+    exit_code(why)
 }
 
 /// The command that started this process.
@@ -269,89 +294,4 @@ fn command_line() -> String {
     let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
     // HDF5 has no texts with a NUL, and no operating system such arguments.
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// Shows progress on rank 0, watches the clock and listens for signals on all.
-struct Viewer {
-    progress: Option<Progress>,
-    asked: Asked,
-    started: Instant,
-    max_wall: Option<Duration>,
-    kind: Kind,
-    /// File in which the progress is written, and the time of the next note.
-    place: Option<PathBuf>,
-    next: Duration,
-}
-
-/// Between two notes of how far the run is; nothing is written of a shorter one.
-const NOTE: Duration = Duration::from_secs(1);
-
-impl Viewer {
-    fn new(experiment: &Experiment, quiet: bool, asked: Asked, place: Option<PathBuf>) -> Viewer {
-        let kind = match experiment.run.until {
-            Until::Time(time) => Kind::Until(time.0),
-            Until::Completion => Kind::Completion,
-        };
-        let max_wall = experiment
-            .run
-            .max_wall
-            .map(|limit| Duration::from_nanos(limit.0 / 1_000));
-        Viewer {
-            progress: (!quiet).then(|| Progress::new(kind, quiet)),
-            asked,
-            started: Instant::now(),
-            max_wall,
-            kind,
-            place,
-            next: NOTE,
-        }
-    }
-
-    /// Writes the progress for `weir inspect` while the run continues.
-    fn note(&mut self, until: Time, moved: u64) {
-        let elapsed = self.started.elapsed();
-        let Some(place) = self.place.as_ref().filter(|_| elapsed >= self.next) else {
-            return;
-        };
-        self.next = elapsed + NOTE.max(elapsed / 100);
-        let text = state(self.kind, until, moved, elapsed);
-        // A full disk is reported when the result is written.
-        let _ = weir_result::replace(
-            place,
-            format!("{text} (at {})\n", weir_simulation::now()).as_bytes(),
-        );
-    }
-
-    fn finish(self) {
-        if let Some(progress) = self.progress {
-            progress.finish();
-        }
-    }
-}
-
-impl Observer for Viewer {
-    fn progress(&mut self, now: weir_engine::Progress, ranks: u32) {
-        // The moves of the other ranks are not known between windows; they share the work evenly.
-        let moved = now.moved_here * u64::from(ranks);
-        self.note(now.until, moved);
-        if let Some(progress) = &mut self.progress {
-            progress.update(now.until, moved, self.started.elapsed());
-        }
-    }
-
-    fn stop(&mut self) -> Option<StopReason> {
-        let late = self
-            .max_wall
-            .is_some_and(|limit| self.started.elapsed() > limit);
-        let late = late.then_some(StopReason::MaxWall);
-        late.or_else(|| self.asked.reason())
-    }
-
-    /// A twentieth of the wall-clock limit.
-    /// Without one, in good time for requests to end: schedulers give half a minute.
-    fn heed_within(&self) -> Duration {
-        let most = Duration::from_secs(5);
-        let part = |limit: Duration| (limit / 20).clamp(Duration::from_millis(100), most);
-        self.max_wall.map_or(most, part)
-    }
 }

@@ -3,6 +3,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use weir_input::Duration;
+
 /// What `weir sweep` can do.
 #[derive(Debug, Subcommand)]
 pub enum SweepCommand {
@@ -72,9 +74,29 @@ pub struct RunOptions {
     /// as it is.
     #[arg(long, value_name = "LIST")]
     pub points: Option<String>,
+    /// Write a checkpoint of each point this often, from which it goes on if it is stopped or
+    /// killed; "never" for none.
+    #[arg(long, value_name = "TIME", default_value = CHECKPOINT_EVERY, value_parser = checkpoint_every)]
+    pub checkpoint_every: String,
     /// No progress on standard error; warnings and errors stay.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Wall-clock time from one checkpoint of a point to the next.
+pub const CHECKPOINT_EVERY: &str = "10 min";
+
+/// No checkpoints.
+pub const NEVER: &str = "never";
+
+/// Checks the value of `--checkpoint-every`.
+fn checkpoint_every(text: &str) -> Result<String, String> {
+    match text == NEVER || text.parse::<Duration>().is_ok_and(|time| time.0 > 0) {
+        true => Ok(text.to_string()),
+        false => Err(format!(
+            "write a time such as {CHECKPOINT_EVERY:?}, or {NEVER:?}"
+        )),
+    }
 }
 
 /// `weir sweep submit`.
@@ -87,7 +109,7 @@ pub struct SubmitOptions {
     #[arg(long, value_name = "NAME")]
     pub partition: Option<String>,
     /// The time limit of each task, as for sbatch: minutes, or 02:30:00. A minute before, its point
-    /// is ended in good order.
+    /// saves its state, and the task goes back into the queue to go on.
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
     /// The account to be charged.
@@ -120,6 +142,10 @@ pub struct SubmitOptions {
         allow_hyphen_values = true
     )]
     pub sbatch_options: Vec<String>,
+    /// Write a checkpoint of each point this often, from which it goes on if its task is stopped,
+    /// killed or out of time; "never" for none.
+    #[arg(long, value_name = "TIME", default_value = CHECKPOINT_EVERY, value_parser = checkpoint_every)]
+    pub checkpoint_every: String,
     /// Submit the points that have failed, too.
     #[arg(long)]
     pub retry: bool,

@@ -1,6 +1,6 @@
 //! `weir sweep`: studies of many points.
 
-mod args;
+pub(in crate::cli) mod args;
 mod expect;
 mod points;
 pub(in crate::cli) mod run;
@@ -23,8 +23,6 @@ use weir_study::{Checked, Options, Point, Points, Setup, Study, SweepDir, Table,
 
 /// Exit codes (contract).
 const CLAIM_FAILED: u8 = 3;
-/// Stopped by a signal, to be resumed.
-const STOPPED: u8 = 85;
 
 /// `weir sweep …`.
 pub fn sweep(command: &SweepCommand, catalog: &Catalog) -> ExitCode {

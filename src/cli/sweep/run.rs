@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use super::args::RunOptions;
+use super::args::{NEVER, RunOptions};
 use super::points::places;
-use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed, tell_warnings};
+use super::{Sweep, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
-use crate::cli::failure::{FAILED, Failure};
+use crate::cli::failure::{FAILED, Failure, RESUMABLE};
 use crate::cli::signals::on_signals;
 use weir_report::format::wall;
 use weir_simulation::config::Catalog;
@@ -46,6 +46,7 @@ fn run_some(options: &RunOptions, catalog: &Catalog, retry: bool) -> Result<u8, 
         launcher: &options.launcher,
         quiet: options.quiet,
         again: retry,
+        checkpoint_every: &options.checkpoint_every,
     };
     let stop = stop_at_signals()?;
     let outcome = run_points(&sweep, &chosen, &how, &stop)?;
@@ -114,6 +115,8 @@ pub(in crate::cli) struct How<'a> {
     pub quiet: bool,
     /// True if points that have failed run again.
     pub again: bool,
+    /// Time from one checkpoint of a point to the next, or "never".
+    pub checkpoint_every: &'a str,
 }
 
 /// Runs the missing ones of some points, which have been checked.
@@ -129,6 +132,7 @@ pub(in crate::cli) fn run_points(
         ranks: how.ranks.max(1),
         launcher: how.launcher.split_whitespace().map(String::from).collect(),
         again: how.again,
+        checkpoint_every: (how.checkpoint_every != NEVER).then(|| how.checkpoint_every.into()),
     };
     sweep.prepare()?;
     let mut teller = Teller {
@@ -149,7 +153,7 @@ pub(in crate::cli) fn run_points(
 /// Says that the sweep was stopped; the exit code of that.
 pub(in crate::cli) fn stopped() -> u8 {
     tell("stopped; the same command goes on from here");
-    STOPPED
+    RESUMABLE
 }
 
 /// Checks that every point has a domain for each of `ranks` ranks, as the option `flag` says.

@@ -243,6 +243,7 @@ fn settings(
             other => other.to_string(),
         },
         points_per_task: options.points_per_task.get(),
+        checkpoint_every: options.checkpoint_every.clone(),
         max_running: options.max_running.map(|most| most.get()),
         options: wishes,
     })

@@ -4,6 +4,8 @@
 //! continues from the bytes. Lists of a domain are not checked at every access
 //! ([`weir_slots::Slots`]), so every index in the bytes is checked here.
 
+use std::io::Write;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Ends, Input, Mail, NO_REQUEST, Output, Ports, Progress, Records, Ring, Upstream};
@@ -47,18 +49,18 @@ struct Saved<'a> {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// The state at the end of a window, when all mail has been delivered.
+    /// Writes the state between two pieces of windows, when all mail has been delivered.
     ///
     /// # Errors
-    /// If a part of it cannot be written.
-    pub fn save(&self) -> Result<Vec<u8>, CodecError> {
+    /// If it cannot be written.
+    pub fn save(&self, out: &mut dyn Write) -> Result<(), CodecError> {
         debug_assert!(
             self.outboxes.iter().all(weir_engine::Mail::is_empty),
             "mail is left"
         );
         let mut events = self.queue.pending();
         events.sort_unstable();
-        codec::encode(&Saved {
+        let state = Saved {
             events,
             pool: &self.pool,
             ports: &self.ports,
@@ -68,7 +70,8 @@ impl<K: Compiled> FabricDomain<K> {
             records: &self.records,
             progress: self.progress,
             scheme: self.scheme.save()?,
-        })
+        };
+        codec::encode_into(&state, out)
     }
 
     /// Continues from a state that was saved by the same domain of the same experiment.

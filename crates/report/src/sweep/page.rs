@@ -72,8 +72,8 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
 fn unfinished(sweep: &Sweep) -> Result<Option<String>, TraceError> {
     let mut count = 0;
     let mut first = None;
-    for point in sweep.points.iter().filter(|point| point.is_own()) {
-        let file = sweep.dir.point(&point.hash).result();
+    for row in sweep.table.rows.iter().filter(|row| row.state == "done") {
+        let file = sweep.dir.point(&row.hash).result();
         if !file.is_file() {
             continue;
         }
@@ -81,7 +81,7 @@ fn unfinished(sweep: &Sweep) -> Result<Option<String>, TraceError> {
         for metric in &sweep.table.metrics {
             if metric.is_of_few(&result)? {
                 count += 1;
-                first.get_or_insert_with(|| point.label(sweep.study));
+                first.get_or_insert_with(|| sweep.points[row.point].label(sweep.study));
                 break;
             }
         }

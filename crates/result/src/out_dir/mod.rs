@@ -180,7 +180,7 @@ impl OutDir {
         self.unlocked.as_deref()
     }
 
-    /// Writes the result and leaves the directory in place. Gives the path of the result.
+    /// Writes the result; the directory stays in place from then on. Gives the path of the result.
     ///
     /// The existing file is checked once more before it is replaced: a file system may have no
     /// locks, and programs other than weir do not know them.
@@ -188,7 +188,7 @@ impl OutDir {
     /// # Errors
     /// [`OutError::Write`]; [`OutError::Overtaken`] if another experiment's result, or something
     /// else, is in its place now. That file is kept, and this result gets another name.
-    pub fn put(mut self, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, OutError> {
+    pub fn put(&mut self, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, OutError> {
         let path = self.result();
         let partial = written(&path, data, run, &self.resolved, seed)?;
         match check_free(&path, &self.resolved, self.force) {
@@ -306,17 +306,26 @@ fn check_same(result: &Path, resolved: &str) -> Result<(), OutError> {
             other => other.to_string(),
         },
     })?;
-    if header.experiment == resolved {
+    let [there, here] = [&header.experiment, resolved].map(lasting);
+    if there == here {
         return Ok(());
     }
     Err(OutError::OtherExperiment {
         path: result.to_path_buf(),
-        difference: difference(&header.experiment, resolved),
+        difference: difference(&there, &here),
     })
 }
 
+/// A resolved experiment without `run.max_wall`, which only matters to the clock: runs that differ
+/// in nothing else are the same experiment.
+pub fn lasting(resolved: &str) -> String {
+    let mut lines: Vec<&str> = resolved.lines().collect();
+    lines.retain(|line| !line.starts_with("max_wall = "));
+    lines.join("\n") + "\n"
+}
+
 /// The first line in which two texts differ, from both.
-fn difference(there: &str, here: &str) -> String {
+pub fn difference(there: &str, here: &str) -> String {
     let (mut old, mut new) = (there.lines(), here.lines());
     loop {
         match (old.next(), new.next()) {

@@ -52,9 +52,10 @@ fn a_new_directory_is_made_and_removed_if_nothing_comes_of_it() {
 fn a_kept_directory_stays() {
     let dir = folder();
     let out = dir.path().join("a/b");
-    let ready = prepare(&out, MINE, false).expect("ready");
+    let mut ready = prepare(&out, MINE, false).expect("ready");
     let path = ready.put(&Data::default(), &Run::default(), 1);
     assert_eq!(path.expect("writes"), out.join("result.h5"));
+    drop(ready);
     assert_eq!(names(&out), ["result.h5"]);
 }
 
@@ -116,7 +117,7 @@ fn another_experiment_is_kept_unless_forced() {
 fn one_run_at_a_time() {
     let dir = folder();
     let out = dir.path().join("a");
-    let first = prepare(&out, MINE, false).expect("ready");
+    let mut first = prepare(&out, MINE, false).expect("ready");
     for force in [false, true] {
         let error = prepare(&out, OTHER, force).expect_err("another run is there");
         let text = error.to_string();
@@ -127,6 +128,7 @@ fn one_run_at_a_time() {
     }
     let path = first.put(&Data::default(), &Run::default(), 1);
     assert_eq!(experiment(&path.expect("writes")), MINE);
+    drop(first);
     assert_eq!(names(&out), ["result.h5"]);
 }
 
@@ -135,7 +137,7 @@ fn what_has_come_while_a_run_went_on_is_kept() {
     let dir = folder();
     let result = dir.path().join(schema::FILE);
     let put_into = |force| {
-        let ready = prepare(dir.path(), MINE, force).expect("ready");
+        let mut ready = prepare(dir.path(), MINE, force).expect("ready");
         // By a computer that does not see the lock.
         put(dir.path(), OTHER, &Run::default());
         ready.put(&Data::default(), &Run::default(), 1)

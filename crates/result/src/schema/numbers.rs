@@ -38,6 +38,8 @@ attributes! {
             \"none\"";
         command: Option<String>, "", "command line of rank 0";
         hosts: Vec<String>, "", "host name of each rank (a list)";
+        resumed: Option<u64>, "1", "times that the run went on from a checkpoint; absent if it \
+            never did";
         stopped: Option<String>, "", "why the run ended early; absent if it did not";
     }
 }

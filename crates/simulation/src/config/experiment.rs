@@ -173,6 +173,10 @@ pub struct RunConfig {
     /// Give up after this much wall-clock time; never by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_wall: Option<Duration>,
+    /// Wall-clock time from one checkpoint to the next; none are written by default.
+    /// A run goes on from the checkpoint in its directory: see docs/running.md.
+    #[serde(default, skip_serializing)]
+    pub checkpoint_every: Option<Duration>,
 }
 
 impl RunConfig {

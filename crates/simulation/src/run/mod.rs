@@ -1,13 +1,12 @@
 //! Runs a plan on this rank's domains.
 
+pub mod checkpoint;
 mod critical_path;
 mod hang;
-mod saved;
 mod stall_detector;
 mod trial;
 
 pub use critical_path::Log;
-pub use saved::Saved;
 pub use trial::{Sample, Trial, trial};
 
 use std::time::{Duration, Instant};
@@ -15,7 +14,8 @@ use std::time::{Duration, Instant};
 use crate::collect::{Facts, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
-use stall_detector::{StallDetector, Watch, search};
+use checkpoint::{Checkpoints, Reached};
+use stall_detector::{StallDetector, search};
 use weir_engine::{End, Progress, Start, StopReason, Transport};
 use weir_fabric::{Fabric, Part, Parts, Step, TaskStep, Watcher};
 use weir_model::{LATEST, NEVER, Time};
@@ -35,8 +35,12 @@ pub struct Outcome {
     pub wall_seconds: f64,
     /// Windows run.
     pub windows: u64,
+    /// Times that it went on from a checkpoint.
+    pub resumed: u32,
     /// Reason why it ended early, if it did.
     pub stopped: Option<StopReason>,
+    /// True if it can go on from there: a checkpoint was written when it was stopped.
+    pub saved: bool,
 }
 
 /// Interface to the outside while a run goes on.
@@ -47,13 +51,14 @@ pub trait Observer {
     /// Asked several times a second, and after every window, on every rank. If one rank gives a
     /// reason, all end at the same simulated time, and the result is marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
-    /// True if the state is to be saved now. Asked at the end of every window on all ranks, of
-    /// which all or none save theirs.
-    fn wants_state(&mut self, _: Progress) -> bool {
+    /// True if a checkpoint is to be written now, for a run that has a place for them. Asked where
+    /// [`Observer::stop`] is; if one rank wants it, all write theirs.
+    fn wants_state(&mut self) -> bool {
         false
     }
-    /// The state of this rank's domains, which was wanted.
-    fn take_state(&mut self, _: Saved) {}
+    /// Told on every rank after a checkpoint: simulated time, or the error of the disk, with which
+    /// the run goes on.
+    fn saved(&mut self, _: Result<Time, &str>) {}
     /// Maximum wall-clock time before a wish to stop is heeded.
     /// Runs that have to check often are slower.
     fn heed_within(&self) -> Duration {
@@ -66,8 +71,24 @@ struct Lookout<'a> {
     detector: StallDetector,
     observer: &'a mut dyn Observer,
     ranks: u32,
+    saver: Option<Saver<'a>>,
     /// Error with which this ended the run.
     error: Option<RunError>,
+}
+
+/// Writes the checkpoints of a run.
+struct Saver<'a> {
+    to: &'a Checkpoints,
+    begun: Instant,
+    /// The checkpoint that the run went on from.
+    from: Reached,
+}
+
+impl Saver<'_> {
+    /// Wall-clock time since the beginning of the whole run, s.
+    fn wall_seconds(&self) -> f64 {
+        self.from.wall_seconds + self.begun.elapsed().as_secs_f64()
+    }
 }
 
 impl Lookout<'_> {
@@ -77,22 +98,46 @@ impl Lookout<'_> {
         transport: &mut dyn Transport,
         progress: Progress,
     ) -> Result<(), RunError> {
-        self.detector.look(parts, transport, progress)?;
-        if self.observer.wants_state(progress) {
-            let start = Start {
-                until: progress.until,
-                windows: progress.windows,
-            };
-            let saved = Saved::of(start, self.detector.watch(), &parts.parts())?;
-            self.observer.take_state(saved);
+        // The place where windows are cut depends on the clock; the findings must not.
+        if progress.window_ended() {
+            self.detector.look(parts, transport, progress)?;
+        }
+        if progress.save {
+            self.save(&parts.parts(), transport, progress.at)?;
         }
         Ok(())
+    }
+
+    /// Writes a checkpoint, if there is a place for it. Returns true if it was written.
+    fn save(
+        &mut self,
+        parts: &[&mut dyn Part],
+        transport: &mut dyn Transport,
+        start: Start,
+    ) -> Result<bool, RunError> {
+        let Some(saver) = &self.saver else {
+            return Ok(false);
+        };
+        let reached = Reached {
+            start,
+            watch: self.detector.watch(),
+            wall_seconds: saver.wall_seconds(),
+            resumed: saver.from.resumed,
+        };
+        let written = checkpoint::write(saver.to, parts, reached, transport)?;
+        let told = written.as_ref().map(|()| start.until);
+        self.observer.saved(told.map_err(String::as_str));
+        Ok(written.is_ok())
     }
 }
 
 impl Watcher for Lookout<'_> {
     fn stop(&mut self) -> Option<StopReason> {
         self.observer.stop()
+    }
+
+    fn wants_state(&mut self) -> bool {
+        self.saver.is_some() && self.observer.wants_state()
     }
 
     fn heed_within(&self) -> Duration {
@@ -105,10 +150,7 @@ impl Watcher for Lookout<'_> {
         transport: &mut dyn Transport,
         progress: Progress,
     ) -> bool {
-        // The place where windows are cut depends on the clock; the findings must not.
-        if progress.window_ended
-            && let Err(error) = self.look(parts, transport, progress)
-        {
+        if let Err(error) = self.look(parts, transport, progress) {
             self.error = Some(error);
             return false;
         }
@@ -124,60 +166,48 @@ pub fn run(
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    run_from(plan, None, transport, observer)
+    run_kept(plan, None, transport, observer)
 }
 
-/// Goes on with a run of the same plan from its state at the end of a window, on any number of
-/// ranks. `saved` has the domains of this rank at least. Otherwise like [`run`].
+/// Runs a plan like [`run`], from the newest checkpoint that was found, and writes checkpoints when
+/// the observer wants them and when the run is stopped. The numbers of ranks may differ.
 ///
 /// # Errors
-/// As of [`run`]; also if the state is none of this plan.
-pub fn resume(
+/// As of [`run`]; also if none of the checkpoints can be loaded.
+pub fn run_kept(
     plan: &Plan,
-    saved: &Saved,
+    checkpoints: Option<&Checkpoints>,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    run_from(plan, Some(saved), transport, observer)
-}
-
-fn run_from(
-    plan: &Plan,
-    saved: Option<&Saved>,
-    transport: &mut dyn Transport,
-    observer: &mut dyn Observer,
-) -> Result<Option<Outcome>, RunError> {
-    let mut fabric = Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport);
-    let (mut start, mut watch) = (Start::default(), Watch::default());
-    if let Some(saved) = saved {
-        saved.load(&mut fabric)?;
-        (start, watch) = (saved.start, saved.watch);
-    }
+    let (mut fabric, from) = begin(plan, checkpoints, transport)?;
+    let begun = Instant::now();
     let mut lookout = Lookout {
-        detector: StallDetector::new(watch, plan.quiet_limit, plan.blueprint.traffic.clone()),
+        detector: StallDetector::new(from.watch, plan.quiet_limit, plan.blueprint.traffic.clone()),
         observer,
         ranks: transport.size(),
+        saver: checkpoints.map(|to| Saver { to, begun, from }),
         error: None,
     };
-    let started = Instant::now();
     let ended = fabric.run(
         plan.network(),
         plan.schedule,
-        start,
+        from.start,
         transport,
         &mut lookout,
     );
-    let (end, windows) = ended.map_err(|halt| RunError::of(halt, lookout.error.take()))?;
+    let (end, at) = ended.map_err(|halt| RunError::of(halt, lookout.error.take()))?;
     if end == End::Time && plan.completes && plan.schedule.end == LATEST {
         return Err(RunError::Endless);
     }
     let mut parts = fabric.parts();
-    let wall_seconds = started.elapsed().as_secs_f64();
+    let wall_seconds = from.wall_seconds + begun.elapsed().as_secs_f64();
     let simulated = simulated_time(&parts, plan, end, transport)?;
     let stopped = match end {
         End::Asked(_, reason) => Some(reason),
         _ => None,
     };
+    let saved = stopped.is_some() && lookout.save(&parts, transport, at)?;
     if stopped.is_none() {
         search(&parts, transport, simulated)?;
         let detector = &lookout.detector;
@@ -190,9 +220,40 @@ fn run_from(
         steps: all.steps,
         tasks: all.tasks,
         wall_seconds,
-        windows,
+        windows: at.windows,
+        resumed: from.resumed,
         stopped,
+        saved,
     }))
+}
+
+/// The domains of this rank at the place where the run begins: new, or from the newest checkpoint
+/// that all ranks can load.
+fn begin(
+    plan: &Plan,
+    checkpoints: Option<&Checkpoints>,
+    transport: &mut dyn Transport,
+) -> Result<(Fabric, Reached), RunError> {
+    let built =
+        |transport: &dyn Transport| Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport);
+    let found = checkpoints.map_or(&[][..], |all| &all.found);
+    let mut failed = None;
+    for manifest in found {
+        let mut fabric = built(transport);
+        let loaded = checkpoint::load(manifest, &mut fabric).map_err(|error| error.to_string());
+        match checkpoint::agreed(loaded, transport)? {
+            Ok(()) => {
+                let mut from = manifest.reached;
+                from.resumed += 1;
+                return Ok((fabric, from));
+            }
+            Err(error) => failed = Some(error),
+        }
+    }
+    match failed {
+        Some(error) => Err(RunError::Checkpoint(error)),
+        None => Ok((built(transport), Reached::default())),
+    }
 }
 
 /// Simulated time at the end of a run.

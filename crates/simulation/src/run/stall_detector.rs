@@ -58,19 +58,19 @@ impl StallDetector {
         transport: &mut dyn Transport,
         progress: Progress,
     ) -> Result<(), RunError> {
-        if progress.moved {
-            self.watch.last_move = progress.until;
+        if progress.at.moved {
+            self.watch.last_move = progress.at.until;
         }
-        let quiet = progress.until - self.watch.last_move > self.quiet_limit;
+        let quiet = progress.at.until - self.watch.last_move > self.quiet_limit;
         if quiet {
-            self.watch.last_move = progress.until;
+            self.watch.last_move = progress.at.until;
         }
-        let since = progress.windows - self.watch.searched;
-        if quiet || progress.next == NEVER || since >= PERIOD.max(progress.windows / SHARE) {
-            self.watch.searched = progress.windows;
+        let since = progress.at.windows - self.watch.searched;
+        if quiet || progress.next == NEVER || since >= PERIOD.max(progress.at.windows / SHARE) {
+            self.watch.searched = progress.at.windows;
             let parts = parts.parts();
-            search(&parts, transport, progress.until)?;
-            self.search_hang(&parts, transport, progress.until)?;
+            search(&parts, transport, progress.at.until)?;
+            self.search_hang(&parts, transport, progress.at.until)?;
         }
         Ok(())
     }

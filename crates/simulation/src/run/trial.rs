@@ -133,11 +133,11 @@ impl Watcher for Sampler<'_> {
         _: &mut dyn Transport,
         progress: Progress,
     ) -> bool {
-        self.until = progress.until;
+        self.until = progress.at.until;
         if self.looked.elapsed() >= self.pause {
             let begun = Instant::now();
             let seconds = self.clock.seconds() - self.looking;
-            let now = sample(&parts.parts(), progress.until, seconds);
+            let now = sample(&parts.parts(), progress.at.until, seconds);
             self.stop = (self.enough)(&now);
             self.samples.push(now);
             self.looking = self.clock.seconds() - seconds;

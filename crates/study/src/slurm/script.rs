@@ -7,6 +7,13 @@ use weir_model::Invalid;
 /// Seconds before its time limit at which Slurm tells a task to end. Slurm may be a minute early.
 const NOTICE: u32 = 60;
 
+/// Exit code of a sweep that was stopped and can go on (contract).
+const RESUMABLE: u8 = 85;
+
+/// Times that a task goes back into the queue at most: points that come no further are not tried
+/// for ever.
+const MOST_RESTARTS: u32 = 100;
+
 /// The copy of the job file in the directory of a submission.
 pub const JOB_COPY: &str = "job.toml";
 
@@ -33,6 +40,9 @@ pub struct Settings {
     pub launcher: String,
     /// Points that one task of an array runs, one after another.
     pub points_per_task: usize,
+    /// Time from one checkpoint of a point to the next, as `weir sweep run --checkpoint-every` takes
+    /// it.
+    pub checkpoint_every: String,
     /// Tasks of all arrays that run at once; None: the number that Slurm allows.
     pub max_running: Option<usize>,
     /// Options for all jobs, as for sbatch: `--partition=main`.
@@ -113,7 +123,7 @@ impl Settings {
         lines.push(format!("--ntasks={}", self.ranks));
         // A task that is started again takes up the points that it had not finished.
         lines.push("--requeue".to_string());
-        lines.push(format!("--signal=B:TERM@{NOTICE}"));
+        lines.push(format!("--signal=B:USR1@{NOTICE}"));
         lines.extend(self.options.iter().cloned());
         let points: String = array
             .tasks
@@ -122,16 +132,19 @@ impl Settings {
             .collect();
         let mut run = self.command("run");
         run.push_str(" --points \"${points[SLURM_ARRAY_TASK_ID]}\" --quiet");
+        run.push_str(&format!(
+            " --checkpoint-every {}",
+            word(&self.checkpoint_every)
+        ));
         if self.ranks > 1 {
             let launcher = word(&self.launcher);
             run.push_str(&format!(" --ranks {} --launcher {launcher}", self.ranks));
         }
         format!(
-            "{}\n{}\n# The points of each task, by their number in `weir sweep plan`.\npoints=(\n{points})\n\
-             # In the place of this shell: so it is weir that Slurm's signal reaches, and that ends its run in good order.\n\
-             exec {run}\n",
+            "{}\n{}\n# The points of each task, by their number in `weir sweep plan`.\npoints=(\n{points})\n{}",
             directives(&lines),
-            self.unchanged()
+            self.unchanged(),
+            until_done(&run)
         )
     }
 
@@ -183,6 +196,26 @@ impl Settings {
         }
         text
     }
+}
+
+/// Lines that run a command which goes on where it was stopped: before the time limit it is told,
+/// and the task is put back into the queue. Other signals end it.
+fn until_done(run: &str) -> String {
+    format!(
+        "# Before the time limit Slurm sends USR1: the points save their states, and the task goes on later.\n\
+         notice=\n\
+         trap 'notice=1; kill -USR1 \"$run\"' USR1\n\
+         trap 'kill -TERM \"$run\"' TERM\n\
+         {run} &\n\
+         run=$!\n\
+         # A signal ends `wait`, but not what it waits for.\n\
+         while wait \"$run\"; code=$?; kill -0 \"$run\" 2>/dev/null; do :; done\n\
+         if [ $code -gt 128 ]; then wait \"$run\"; code=$?; fi\n\
+         if [ \"$notice\" ] && [ $code = {RESUMABLE} ] && [ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {MOST_RESTARTS} ]; then\n  \
+           scontrol requeue \"$SLURM_JOB_ID\"\n\
+         fi\n\
+         exit $code\n"
+    )
 }
 
 /// `0..3,7`: points as `--points` takes them; the end of a range is not in it.
@@ -254,6 +287,7 @@ mod tests {
             ranks: 4,
             launcher: "srun --mpi=pmix -n".into(),
             points_per_task: 2,
+            checkpoint_every: "10 min".into(),
             max_running: Some(8),
             options: vec!["--partition=main".into(), "--comment=say \"x\" \\".into()],
         }

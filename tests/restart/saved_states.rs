@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::Experiment;
 use crate::support::attack::cases;
 use weir::engine::{Local, Progress, Start, StopReason, Transport};
-use weir::fabric::{Fabric, Parts, Watcher};
+use weir::fabric::{Fabric, Part, Parts, Watcher};
 use weir::model::{below, stream};
 use weir::simulation::Plan;
 
@@ -29,10 +29,13 @@ impl Watcher for Saver {
         _: &mut dyn Transport,
         progress: Progress,
     ) -> bool {
-        if progress.window_ended && progress.windows == self.window {
-            let parts = parts.parts();
-            let saved = parts.iter().map(|part| part.save().expect("plain data"));
-            self.saved = saved.collect();
+        if progress.window_ended() && progress.at.windows == self.window {
+            let state = |part: &&mut dyn Part| {
+                let mut bytes = Vec::new();
+                part.save(&mut bytes).expect("plain data");
+                bytes
+            };
+            self.saved = parts.parts().iter().map(state).collect();
         }
         true
     }

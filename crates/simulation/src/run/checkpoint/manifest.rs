@@ -1,0 +1,137 @@
+//! The manifest of a checkpoint: what it is of, and where the state of each domain is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
+
+use super::{CheckpointError, Identity, Reached};
+use weir_model::codec::{self, CodecError};
+use weir_model::program::MODEL_VERSION;
+use weir_model::{DomainId, Time};
+use weir_result::{difference, lasting};
+
+/// Name of the file.
+const FILE: &str = "manifest";
+
+/// First bytes of the file, before the format and the checksum of the rest.
+const MARK: &[u8] = b"weir checkpoint\n";
+
+/// Version of the format.
+const FORMAT: u32 = 1;
+
+/// Content of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Its folder.
+    pub path: PathBuf,
+    pub(super) model_version: u32,
+    /// What it is of.
+    pub identity: Identity,
+    /// The place that the run had reached.
+    pub reached: Reached,
+    /// State of each domain, by its number.
+    pub(super) states: Vec<Place>,
+}
+
+/// Place of the state of a domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The rank that wrote it: the number of the file.
+    pub rank: u32,
+    /// Its first byte there.
+    pub offset: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// XXH3 (128 bits) of it.
+    pub checksum: u128,
+}
+
+impl Manifest {
+    /// Everything before this has been simulated, ps.
+    pub fn until(&self) -> Time {
+        self.reached.start.until
+    }
+
+    /// The file with a domain's state, and its place there.
+    pub(super) fn state(&self, domain: DomainId) -> Option<(PathBuf, Place)> {
+        let place = *self.states.get(domain as usize)?;
+        Some((self.path.join(states_file(place.rank)), place))
+    }
+
+    /// Bytes of the file.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>, CodecError> {
+        let body = codec::encode(self)?;
+        let sum = XxHash3_128::oneshot(&body).to_le_bytes();
+        Ok([MARK, &FORMAT.to_le_bytes(), &sum, &body].concat())
+    }
+
+    /// Reads the manifest of the checkpoint in a folder, whoever wrote it.
+    ///
+    /// # Errors
+    /// If it cannot be read, is damaged, or has another format.
+    pub fn read(folder: &Path) -> Result<Manifest, CheckpointError> {
+        let path = folder.join(FILE);
+        let bytes = fs::read(&path).map_err(|cause| CheckpointError::Unreadable {
+            path: path.clone(),
+            cause,
+        })?;
+        let damaged = |what: String| CheckpointError::Damaged {
+            path: path.clone(),
+            what,
+        };
+        let cut = || damaged("it ends too early".into());
+        let rest = bytes.strip_prefix(MARK);
+        let rest = rest.ok_or_else(|| damaged("it is no manifest of a checkpoint".into()))?;
+        let (format, rest) = rest.split_first_chunk().ok_or_else(cut)?;
+        let format = u32::from_le_bytes(*format);
+        if format != FORMAT {
+            return Err(CheckpointError::OtherProgram {
+                path: folder.to_path_buf(),
+                found: format!("a weir with format {format} of checkpoints"),
+                own: format!("one with format {FORMAT}"),
+            });
+        }
+        let (sum, body) = rest.split_first_chunk().ok_or_else(cut)?;
+        if u128::from_le_bytes(*sum) != XxHash3_128::oneshot(body) {
+            return Err(damaged("its checksum is wrong".into()));
+        }
+        let manifest: Manifest = codec::decode(body).map_err(|error| damaged(error.to_string()))?;
+        Ok(Manifest {
+            path: folder.to_path_buf(),
+            ..manifest
+        })
+    }
+
+    /// Checks that this program can go on from it with an experiment.
+    ///
+    /// # Errors
+    /// If another program or experiment wrote it.
+    pub fn check(&self, identity: &Identity) -> Result<(), CheckpointError> {
+        let path = self.path.clone();
+        let name = |model: u32, program: &str| format!("{program}, model version {model}");
+        let found = name(self.model_version, &self.identity.program);
+        let own = name(MODEL_VERSION, &identity.program);
+        if found != own {
+            return Err(CheckpointError::OtherProgram { path, found, own });
+        }
+        let [there, here] =
+            [&self.identity.experiment, &identity.experiment].map(|text| lasting(text));
+        if there != here {
+            let difference = difference(&there, &here);
+            return Err(CheckpointError::OtherExperiment { path, difference });
+        }
+        Ok(())
+    }
+}
+
+/// Name of the manifest in a folder.
+pub fn file(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
+/// Name of the file with the states of a rank.
+pub fn states_file(rank: u32) -> String {
+    format!("states-{rank}")
+}

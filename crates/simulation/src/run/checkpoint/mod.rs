@@ -1,0 +1,172 @@
+//! States of a run on the disk, from which it goes on after it was killed or stopped.
+//!
+//! A checkpoint is a folder `checkpoint/TIMEps` in the directory of the result: a manifest, and a
+//! file of each rank with the states of its domains, one after the other. Any number of ranks can
+//! go on from it. It is written beside the previous one and renamed when all of it has reached the
+//! disk, so that there is always a whole one. Two are kept.
+
+mod manifest;
+mod read;
+mod write;
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::stall_detector::Watch;
+use crate::config::Experiment;
+use serde::{Deserialize, Serialize};
+use weir_engine::Start;
+use weir_model::Time;
+
+pub use manifest::Manifest;
+pub(super) use read::load;
+pub use read::{Found, find};
+pub(super) use write::{agreed, write};
+
+/// Folder of the checkpoints in the directory of a result.
+pub const FOLDER: &str = "checkpoint";
+
+/// The one that is being written.
+const NEW: &str = ".new";
+
+/// Checkpoints that are kept.
+const KEPT: usize = 2;
+
+/// What a checkpoint must agree with: the states of another program or experiment mean something
+/// else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The program: version and commit.
+    pub program: String,
+    /// The experiment with every default; its `run.max_wall` may differ.
+    pub experiment: String,
+    /// The directory that paths in the experiment are relative to.
+    pub folder: PathBuf,
+    /// `run.checkpoint_every`, ps.
+    pub every: Option<Time>,
+}
+
+impl Identity {
+    /// Of an experiment that is run by `program`.
+    pub fn of(experiment: &Experiment, program: String, folder: &Path) -> Identity {
+        Identity {
+            program,
+            experiment: experiment.resolved.clone(),
+            every: experiment.run.checkpoint_every.map(|every| every.0),
+            folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf()),
+        }
+    }
+}
+
+/// The place that a run has reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reached {
+    /// In simulated time.
+    pub start: Start,
+    pub(super) watch: Watch,
+    /// Wall-clock time since its beginning, s.
+    pub wall_seconds: f64,
+    /// Times that it had gone on from a checkpoint.
+    pub resumed: u32,
+}
+
+/// The place for the checkpoints of a run. The same on all ranks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Checkpoints {
+    /// The directory of the result.
+    pub dir: PathBuf,
+    /// What they are of.
+    pub identity: Identity,
+    /// Checkpoints to go on from, the newest first; empty for a run from the beginning.
+    pub found: Vec<Manifest>,
+}
+
+impl Checkpoints {
+    fn folder(&self) -> PathBuf {
+        self.dir.join(FOLDER)
+    }
+}
+
+/// Reasons why a checkpoint cannot be used.
+#[derive(Debug, Error)]
+pub enum CheckpointError {
+    /// It cannot be read.
+    #[error("{} cannot be read: {cause}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Cause.
+        cause: io::Error,
+    },
+    /// Its bytes are others than were written.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The first thing that is wrong.
+        what: String,
+    },
+    /// Another program wrote it.
+    #[error(
+        "{} is of {found}, this is {own}; go on with that program, or start anew with --force",
+        path.display()
+    )]
+    OtherProgram {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The program that wrote it.
+        found: String,
+        /// This program.
+        own: String,
+    },
+    /// It is of another experiment.
+    #[error(
+        "{} is of another experiment ({difference}); write elsewhere with --out, or start anew \
+         with --force",
+        path.display()
+    )]
+    OtherExperiment {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The first lines that differ.
+        difference: String,
+    },
+}
+
+/// The checkpoints in the directory of a result: simulated time in ps and folder, the newest first.
+pub fn list(dir: &Path) -> Vec<(Time, PathBuf)> {
+    let entries = fs::read_dir(dir.join(FOLDER));
+    let paths = entries.into_iter().flatten().flatten();
+    let timed = paths.filter_map(|entry| {
+        let name = entry.file_name();
+        let time = name.to_str()?.strip_suffix("ps")?.parse().ok()?;
+        Some((time, entry.path()))
+    });
+    let mut all: Vec<(Time, PathBuf)> = timed.collect();
+    all.sort_unstable_by(|one, other| other.cmp(one));
+    all
+}
+
+/// Removes all checkpoints in the directory of a result.
+///
+/// # Errors
+/// If they cannot be removed.
+pub fn remove(dir: &Path) -> io::Result<()> {
+    removed(&dir.join(FOLDER))
+}
+
+/// Removes a folder with everything in it, if there is one.
+fn removed(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Waits until the names in a folder have reached the disk.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}

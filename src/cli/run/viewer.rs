@@ -1,0 +1,127 @@
+//! Shows the progress of a run on rank 0, watches the clock and listens for signals on all.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::progress::{Kind, Progress, state};
+use crate::cli::console::tell;
+use crate::cli::signals::Asked;
+use weir_engine::StopReason;
+use weir_input::{Duration as Span, Until};
+use weir_model::Time;
+use weir_report::format::simulated;
+use weir_simulation::Observer;
+use weir_simulation::config::Experiment;
+
+/// Shows progress on rank 0, watches the clock and listens for signals on all.
+pub struct Viewer {
+    progress: Option<Progress>,
+    asked: Asked,
+    started: Instant,
+    max_wall: Option<Duration>,
+    /// Time from one checkpoint to the next, and the last one.
+    every: Option<Duration>,
+    last: Instant,
+    kind: Kind,
+    /// File in which the progress is written, and the time of the next note.
+    place: Option<PathBuf>,
+    next: Duration,
+}
+
+/// Between two notes of how far the run is; nothing is written of a shorter one.
+const NOTE: Duration = Duration::from_secs(1);
+
+impl Viewer {
+    /// For a run that begins now. `place` is the file in which the progress is written.
+    pub fn new(
+        experiment: &Experiment,
+        quiet: bool,
+        asked: Asked,
+        place: Option<PathBuf>,
+    ) -> Viewer {
+        let kind = match experiment.run.until {
+            Until::Time(time) => Kind::Until(time.0),
+            Until::Completion => Kind::Completion,
+        };
+        let on_the_clock =
+            |time: Option<Span>| time.map(|time| Duration::from_nanos(time.0 / 1_000));
+        Viewer {
+            progress: (!quiet).then(|| Progress::new(kind, quiet)),
+            asked,
+            started: Instant::now(),
+            max_wall: on_the_clock(experiment.run.max_wall),
+            every: on_the_clock(experiment.run.checkpoint_every),
+            last: Instant::now(),
+            kind,
+            place,
+            next: NOTE,
+        }
+    }
+
+    /// Writes the progress for `weir inspect` while the run continues.
+    fn note(&mut self, until: Time, moved: u64) {
+        let elapsed = self.started.elapsed();
+        let Some(place) = self.place.as_ref().filter(|_| elapsed >= self.next) else {
+            return;
+        };
+        self.next = elapsed + NOTE.max(elapsed / 100);
+        let text = state(self.kind, until, moved, elapsed);
+        // A full disk is reported when the result is written.
+        let _ = weir_result::replace(
+            place,
+            format!("{text} (at {})\n", weir_simulation::now()).as_bytes(),
+        );
+    }
+
+    /// Removes the bar.
+    pub fn finish(self) {
+        if let Some(progress) = self.progress {
+            progress.finish();
+        }
+    }
+}
+
+impl Observer for Viewer {
+    fn progress(&mut self, now: weir_engine::Progress, ranks: u32) {
+        // The moves of the other ranks are not known between windows; they share the work evenly.
+        let moved = now.moved_here * u64::from(ranks);
+        self.note(now.at.until, moved);
+        if let Some(progress) = &mut self.progress {
+            progress.update(now.at.until, moved, self.started.elapsed());
+        }
+    }
+
+    fn stop(&mut self) -> Option<StopReason> {
+        let late = self
+            .max_wall
+            .is_some_and(|limit| self.started.elapsed() > limit);
+        let late = late.then_some(StopReason::MaxWall);
+        late.or_else(|| self.asked.reason())
+    }
+
+    fn wants_state(&mut self) -> bool {
+        self.every.is_some_and(|every| self.last.elapsed() >= every)
+    }
+
+    fn saved(&mut self, outcome: Result<Time, &str>) {
+        self.last = Instant::now();
+        // Rank 0 speaks for all.
+        let speaks = self.place.is_some();
+        match outcome {
+            Ok(until) if speaks => tracing::info!("checkpoint at {}", simulated(until)),
+            Err(error) if speaks => {
+                tell(format!("warning: there is no new checkpoint: {error}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// A twentieth of the wall-clock limit, and of the time between checkpoints.
+    /// Without them, in good time for requests to end: schedulers give half a minute.
+    fn heed_within(&self) -> Duration {
+        let most = Duration::from_secs(5);
+        let part = |limit: Duration| (limit / 20).clamp(Duration::from_millis(100), most);
+        let limits = [self.max_wall, self.every].into_iter().flatten();
+        limits.map(part).min().unwrap_or(most)
+    }
+}

@@ -1,0 +1,310 @@
+//! Checkpoints: a run that was killed or stopped goes on from the newest one, on any number of
+//! ranks, to the bits of a run that was not. Damaged ones are noticed, and the one before is used.
+//! Those of another experiment or program are refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use weir::model::{Rng, below, stream};
+
+use crate::support::attack::cases;
+use crate::support::{Cli, Experiment, difference_of};
+
+/// A directory for runs, with the result of an uninterrupted one.
+struct Case {
+    dir: TempDir,
+}
+
+/// Between two checkpoints: many in a run of a second.
+const OFTEN: &str = "--checkpoint-every=5 ms";
+
+impl Case {
+    fn new() -> Case {
+        let dir = tempfile::tempdir().expect("a directory");
+        let experiment = Experiment::dragonfly(2, 4, 2)
+            .routing("par")
+            .set("congestion.scheme", "lhrp")
+            .hotspot(7, 1, 0.9)
+            .with("endpoints.count", 8)
+            .with("endpoints.placement", "random")
+            .uniform(0.6)
+            .with("endpoints", "rest")
+            .applications()
+            .until("40 us");
+        fs::write(dir.path().join("e.toml"), experiment.text()).expect("writes");
+        let case = Case { dir };
+        assert_eq!(case.run(&["e.toml", "--out", "whole"]).0, Some(0));
+        case
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn command(&self, ranks: u32, arguments: &[&str]) -> Command {
+        let weir = Path::new(env!("CARGO_BIN_EXE_weir"));
+        let mut command = match ranks {
+            1 => Command::new(weir),
+            _ => Cli::program(weir, ranks),
+        };
+        command.env("OMPI_MCA_orte_tmpdir_base", self.dir.path());
+        command.arg("run").args(arguments).arg("--quiet");
+        command.current_dir(self.dir.path());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs to the end: the exit code, and standard error.
+    fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        self.run_on(1, arguments)
+    }
+
+    fn run_on(&self, ranks: u32, arguments: &[&str]) -> (Option<i32>, String) {
+        let child = self.command(ranks, arguments).spawn().expect("it starts");
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    }
+
+    /// Runs, and sends a signal some time after a new checkpoint.
+    fn signalled(&self, arguments: &[&str], signal: Signal, rng: &mut Rng) -> Ended {
+        let before = self.newest("a");
+        let mut child = self.command(1, arguments).spawn().expect("it starts");
+        let since = Instant::now();
+        while self.newest("a") == before && child.try_wait().expect("a child").is_none() {
+            assert!(since.elapsed() < Duration::from_secs(120), "no checkpoint");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(Duration::from_millis(u64::from(below(rng, 60))));
+        send(&child, signal);
+        let output = child.wait_with_output().expect("it ends");
+        Ended {
+            code: output.status.code(),
+            said: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// The newest checkpoint in a directory.
+    fn newest(&self, out: &str) -> Option<PathBuf> {
+        self.all(out).pop()
+    }
+
+    /// All checkpoints in a directory, by their times.
+    fn all(&self, out: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path(out).join("checkpoint"));
+        let paths = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|one| one.path());
+        let time = |path: &PathBuf| -> Option<u64> {
+            let name = path.file_name()?.to_str()?;
+            name.strip_suffix("ps")?.parse().ok()
+        };
+        let mut all: Vec<PathBuf> = paths.filter(|path| time(path).is_some()).collect();
+        all.sort_by_key(|path| time(path));
+        all
+    }
+
+    /// Checks that the result in `out` is the uninterrupted run's, and that nothing is left.
+    fn is_whole(&self, out: &str) {
+        let [one, other] = ["whole", out].map(|name| self.path(name).join("result.h5"));
+        assert_eq!(difference_of([&one, &other]), "");
+        assert_eq!(names(&self.path(out)), ["result.h5"]);
+    }
+}
+
+struct Ended {
+    code: Option<i32>,
+    said: String,
+}
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(child.id() as i32).expect("a process");
+    // One that has just come to its end is no failure.
+    let _ = kill_process(pid, signal);
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).expect("a directory").flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Killed at random times again and again, and gone on with on several ranks and on one.
+#[test]
+fn a_killed_run_goes_on_to_the_same_bits() {
+    let (case, mut rng) = (Case::new(), stream(43, &[]));
+    for round in 0..cases(3) {
+        let kills = 1 + below(&mut rng, 3);
+        for _ in 0..kills {
+            case.signalled(&["e.toml", "--out", "a", OFTEN], Signal::KILL, &mut rng);
+        }
+        if let Some(newest) = case.newest("a") {
+            // Two are kept, and it may have been killed before it removed the third.
+            assert!(case.all("a").len() <= 3);
+            let ranks = [2, 3, 1][round as usize % 3];
+            let (code, said) = case.run_on(ranks, &["--resume", "a"]);
+            assert_eq!(code, Some(0), "{said}");
+            assert!(!newest.exists(), "removed at the end");
+        }
+        case.is_whole("a");
+        fs::remove_dir_all(case.path("a")).expect("removes");
+    }
+}
+
+/// SIGTERM, SIGUSR1, Ctrl-C and run.max_wall save the state: exit code 85, a result as far as it
+/// went, and the same command goes on.
+#[test]
+fn a_stopped_run_saves_its_state() {
+    let (case, mut rng) = (Case::new(), stream(44, &[]));
+    let command = ["e.toml", "--out", "a", OFTEN];
+    for signal in [Signal::TERM, Signal::USR1, Signal::INT] {
+        let ended = case.signalled(&command, signal, &mut rng);
+        if ended.code == Some(0) {
+            continue;
+        }
+        assert_eq!(ended.code, Some(85), "{signal:?}: {}", ended.said);
+        assert!(
+            ended.said.contains("the same command goes on from there"),
+            "{}",
+            ended.said
+        );
+        assert!(case.path("a/result.h5").exists(), "{signal:?}");
+    }
+    let limited = [
+        "e.toml",
+        "--out",
+        "b",
+        "--max-wall=100 ms",
+        "--checkpoint-every=1 h",
+    ];
+    let (code, said) = case.run(&limited);
+    assert_eq!(code, Some(85), "{said}");
+    assert_eq!(case.all("b").len(), 1, "{said}");
+    // The limit is the clock's and may be another one.
+    let (code, said) = case.run(&["e.toml", "--out", "b"]);
+    assert_eq!(code, Some(0), "{said}");
+    case.is_whole("b");
+    let (code, said) = case.run(&command);
+    assert_eq!(code, Some(0), "{said}");
+    case.is_whole("a");
+}
+
+/// A case that was stopped, with two checkpoints in `a`.
+fn stopped() -> Case {
+    let (case, mut rng) = (Case::new(), stream(45, &[]));
+    let command = ["e.toml", "--out", "a", OFTEN];
+    while case.all("a").len() < 2 {
+        case.signalled(&command, Signal::KILL, &mut rng);
+    }
+    let all = case.all("a");
+    for old in &all[..all.len() - 2] {
+        fs::remove_dir_all(old).expect("removes");
+    }
+    case
+}
+
+#[test]
+fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
+    let (case, mut rng) = (stopped(), stream(46, &[]));
+    let [older, newer] = case.all("a").try_into().expect("two");
+    for file in ["manifest", "states-0"] {
+        let path = newer.join(file);
+        let good = fs::read(&path).expect("reads");
+        for _ in 0..cases(4) {
+            let mut bytes = good.clone();
+            let place = below(&mut rng, bytes.len() as u32) as usize;
+            match below(&mut rng, 3) {
+                0 => bytes.truncate(place),
+                _ => bytes[place] ^= 1 << below(&mut rng, 8),
+            }
+            fs::write(&path, &bytes).expect("writes");
+            copy(&case.path("a"), &case.path("b"));
+            let (code, said) = case.run(&["e.toml", "--out", "b"]);
+            assert_eq!(code, Some(0), "{said}");
+            case.is_whole("b");
+            fs::remove_dir_all(case.path("b")).expect("removes");
+        }
+        fs::write(&path, &good).expect("writes");
+    }
+    // If both are, nothing is begun in silence.
+    for folder in [&older, &newer] {
+        fs::write(folder.join("states-0"), b"nothing").expect("writes");
+    }
+    let (code, said) = case.run(&["e.toml", "--out", "a"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("states-0") && said.contains("--force"),
+        "{said}"
+    );
+    for folder in [&older, &newer] {
+        fs::write(folder.join("manifest"), b"nothing").expect("writes");
+    }
+    let (code, said) = case.run(&["e.toml", "--out", "a"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("manifest") && said.contains("--force"),
+        "{said}"
+    );
+    assert_eq!(case.all("a").len(), 2, "nothing was removed");
+    let (code, said) = case.run(&["e.toml", "--out", "a", "--force"]);
+    assert_eq!(code, Some(0), "{said}");
+    case.is_whole("a");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("makes");
+    for name in names(from) {
+        let (one, other) = (from.join(&name), to.join(&name));
+        match one.is_dir() {
+            true => copy(&one, &other),
+            false => drop(fs::copy(&one, &other).expect("copies")),
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_experiment_or_program_is_refused() {
+    let case = stopped();
+    let other = ["e.toml", "--out", "a", "--seed=7"];
+    let (code, said) = case.run(&other);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("there: seed = 1, here: seed = 7"), "{said}");
+    let (code, said) = case.run(&["--resume", "a", "--seed=7"]);
+    assert_eq!(code, Some(2), "{said}");
+    // The format is in the bytes after the mark.
+    for folder in case.all("a") {
+        let path = folder.join("manifest");
+        let mut bytes = fs::read(&path).expect("reads");
+        bytes[16] += 1;
+        fs::write(&path, bytes).expect("writes");
+    }
+    let (code, said) = case.run(&["--resume", "a"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("format 2 of checkpoints"), "{said}");
+    let (code, said) = case.run(&["--resume", "whole"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("there is no checkpoint in whole"), "{said}");
+}
+
+/// A directory that cannot be written costs the checkpoint, not the run.
+#[test]
+fn a_run_goes_on_without_a_place_for_checkpoints() {
+    let case = Case::new();
+    fs::create_dir(case.path("a")).expect("makes");
+    fs::write(case.path("a/checkpoint"), b"in the way").expect("writes");
+    let (code, said) = case.run(&["e.toml", "--out", "a", OFTEN]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("warning: there is no new checkpoint"),
+        "{said}"
+    );
+    let [one, other] = ["whole", "a"].map(|name| case.path(name).join("result.h5"));
+    assert_eq!(difference_of([&one, &other]), "");
+}

@@ -1,0 +1,111 @@
+//! Runs that leave a checkpoint and are gone on with from there.
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use weir::engine::{Progress, StopReason};
+use weir::model::{Time, below, stream};
+use weir::result::Data;
+use weir::simulation::checkpoint::{self, Checkpoints, Identity};
+use weir::simulation::{Observer, Plan, RunError, run_kept};
+
+use super::experiment::on_ranks;
+
+/// A place for checkpoints, with its checkpoints.
+pub struct Kept {
+    all: Checkpoints,
+    _dir: TempDir,
+}
+
+impl Kept {
+    fn new() -> Kept {
+        let dir = tempfile::tempdir().expect("a directory");
+        let identity = Identity {
+            program: "tests".into(),
+            experiment: "[run]\n".into(),
+            folder: dir.path().into(),
+            every: None,
+        };
+        let all = Checkpoints {
+            dir: dir.path().into(),
+            identity,
+            found: Vec::new(),
+        };
+        Kept { all, _dir: dir }
+    }
+
+    /// Simulated time of the newest checkpoint, ps.
+    pub fn until(&self) -> Time {
+        self.all.found[0].until()
+    }
+}
+
+/// Runs a plan in one process; the data of the result, and how often its state could have been
+/// saved.
+pub fn run_counting(plan: &Plan) -> Result<(Data, u64), RunError> {
+    let kept = Kept::new();
+    let (data, asked) = run_with(1, plan, &kept, Saver::default)?;
+    Ok((data, asked[0]))
+}
+
+/// Runs a plan on some ranks. Its state is saved once, after one of `places` pieces of windows that
+/// the seed chooses.
+pub fn run_saving(
+    ranks: u32,
+    plan: &Plan,
+    places: u64,
+    seed: u64,
+) -> Result<(Data, Kept), RunError> {
+    let mut kept = Kept::new();
+    let most = u32::try_from(places).expect("a short run");
+    let wanted = Some(1 + u64::from(below(&mut stream(seed, &[]), most)));
+    let saver = || Saver { wanted, asked: 0 };
+    let (data, _) = run_with(ranks, plan, &kept, saver)?;
+    let found = checkpoint::find(&kept.all.dir, &kept.all.identity);
+    kept.all.found = found.expect("its own").usable;
+    assert_eq!(kept.all.found.len(), 1);
+    Ok((data, kept))
+}
+
+/// Goes on from a checkpoint on some ranks; the data of the result.
+pub fn resume_on(ranks: u32, plan: &Plan, kept: &Kept) -> Result<Data, RunError> {
+    run_with(ranks, plan, kept, Saver::default).map(|(data, _)| data)
+}
+
+fn run_with(
+    ranks: u32,
+    plan: &Plan,
+    kept: &Kept,
+    saver: impl Fn() -> Saver + Sync,
+) -> Result<(Data, Vec<u64>), RunError> {
+    on_ranks(ranks, |rank| {
+        let mut saver = saver();
+        let outcome = run_kept(plan, Some(&kept.all), rank, &mut saver)?;
+        Ok((outcome, saver.asked))
+    })
+}
+
+/// Wants the state once.
+#[derive(Default)]
+struct Saver {
+    asked: u64,
+    wanted: Option<u64>,
+}
+
+impl Observer for Saver {
+    fn progress(&mut self, _: Progress, _: u32) {}
+    fn stop(&mut self) -> Option<StopReason> {
+        None
+    }
+    fn wants_state(&mut self) -> bool {
+        self.asked += 1;
+        self.wanted == Some(self.asked)
+    }
+    fn saved(&mut self, outcome: Result<Time, &str>) {
+        outcome.expect("the disk has room");
+    }
+    /// Long: then the pieces of windows do not depend on the clock.
+    fn heed_within(&self) -> Duration {
+        Duration::from_secs(600)
+    }
+}
