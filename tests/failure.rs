@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use crate::support::process::{LOCK, files, holder_of, kill, ranks_of, start, wait_for};
+use crate::support::process::{LOCK, SmallDisk, files, holder_of, kill, ranks_of, start, wait_for};
 use crate::support::{Cli, Experiment};
 use weir::cli;
 use weir::engine::{Agreement, Local, Progress, StopReason, Threads, Transport, TransportError};
 use weir::model::{Flight, LinkKind, Origin, Packet};
 use weir::routing::{Here, Hop, Routing};
 use weir::simulation::{self, Observer, RunError};
+
+/// Longer than any rank waits for another in a test.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Far longer than any test waits for.
 fn endless() -> Experiment {
@@ -136,33 +139,6 @@ fn all_domains_stop_at_the_same_time() {
     assert!(summary.packets_injected > 0);
 }
 
-/// A separate file system that is almost full, or the reason why there is none.
-struct SmallDisk {
-    folder: tempfile::TempDir,
-}
-
-impl SmallDisk {
-    fn new(size: &str) -> Result<SmallDisk, String> {
-        let folder = tempfile::TempDir::new().map_err(|error| error.to_string())?;
-        let options = format!("size={size}");
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &options, "weir-test"])
-            .arg(folder.path())
-            .output()
-            .map_err(|error| error.to_string())?;
-        match mount.status.success() {
-            true => Ok(SmallDisk { folder }),
-            false => Err(String::from_utf8_lossy(&mount.stderr).trim().to_string()),
-        }
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.folder.path()).status();
-    }
-}
-
 #[test]
 fn a_full_disk_is_one_message_and_no_file() {
     let disk = match SmallDisk::new("16k") {
@@ -172,7 +148,7 @@ fn a_full_disk_is_one_message_and_no_file() {
             return;
         }
     };
-    let out = disk.folder.path().join("out");
+    let out = disk.path().join("out");
     let text = Experiment::dragonfly(2, 4, 2)
         .uniform(0.5)
         .set("output.packets", true)
@@ -185,7 +161,7 @@ fn a_full_disk_is_one_message_and_no_file() {
     assert_eq!(ran.stderr.matches("error:").count(), 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("result.h5"), "{}", ran.stderr);
     assert_eq!(ran.stdout, "");
-    assert_eq!(files(disk.folder.path()), Vec::<PathBuf>::new());
+    assert_eq!(files(disk.path()), Vec::<PathBuf>::new());
     assert!(
         !out.exists(),
         "the directory that the run made is gone again"
@@ -207,7 +183,7 @@ fn an_output_directory_that_vanishes_is_an_error() {
 
 #[test]
 fn a_panic_in_one_process_is_a_failure() {
-    let code = cli::on_all_ranks(|_| panic!("on purpose"));
+    let code = cli::on_all_ranks(PATIENCE, |_| panic!("on purpose"));
     assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(1)));
 }
 
@@ -215,7 +191,7 @@ fn a_panic_in_one_process_is_a_failure() {
 #[test]
 #[ignore = "started under mpirun by a_panic_on_one_rank_ends_all"]
 fn panic_on_rank_one() {
-    cli::on_all_ranks(|transport| {
+    cli::on_all_ranks(PATIENCE, |transport| {
         let plan = endless().plan();
         if transport.rank() == 1 {
             panic!("on purpose");

@@ -8,6 +8,7 @@ use super::help::names::Names;
 use super::launch::mpi_library;
 use super::program;
 use super::sweep::SweepCommand;
+use weir_input::{Duration, Size};
 
 /// Exit codes of the process; docs/running.md says more.
 pub const EXIT_CODES: &str = "\
@@ -211,10 +212,25 @@ pub struct RunOptions {
     /// run.checkpoint_every="TIME". The same command goes on from there.
     #[arg(long, value_name = "TIME")]
     pub checkpoint_every: Option<String>,
+    /// On several ranks: end all if one waits for another for so long.
+    #[arg(long, value_name = "TIME", default_value = "30 min")]
+    pub max_wait: Duration,
+    /// Stop if this process, or a rank, takes so much memory, such as "12 GiB"; with
+    /// --checkpoint-every its state is saved.
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub max_memory: Option<u64>,
     /// Go on with the run in DIR from its newest checkpoint. The experiment is the one of the
     /// checkpoint.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out", "watch_packet"])]
     pub resume: Option<PathBuf>,
+}
+
+/// A size in bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    match text.parse()? {
+        Size::Bits(bits) => Ok(bits / 8),
+        Size::Flits(_) | Size::Packets(_) => Err("write bytes, such as \"12 GiB\"".into()),
+    }
 }
 
 impl RunOptions {

@@ -117,6 +117,7 @@ mod tests {
             ("SIGTERM", 143),
             ("SIGHUP", 129),
             ("SIGUSR1", 138),
+            ("max_memory", 1),
         ];
         assert_eq!(codes, expected);
     }

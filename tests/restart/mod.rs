@@ -2,4 +2,5 @@
 
 mod checkpoints;
 mod interrupted;
+mod machine;
 mod saved_states;

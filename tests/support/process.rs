@@ -75,3 +75,36 @@ pub fn ranks_of(parent: u32) -> Vec<u32> {
         .filter_map(|id| id.parse().ok())
         .collect()
 }
+
+/// A separate file system that is almost full, or the reason why there is none.
+pub struct SmallDisk {
+    folder: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    /// Of `size`, as mount takes it.
+    pub fn new(size: &str) -> Result<SmallDisk, String> {
+        let folder = tempfile::TempDir::new().map_err(|error| error.to_string())?;
+        let options = format!("size={size}");
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "weir-test"])
+            .arg(folder.path())
+            .output()
+            .map_err(|error| error.to_string())?;
+        match mount.status.success() {
+            true => Ok(SmallDisk { folder }),
+            false => Err(String::from_utf8_lossy(&mount.stderr).trim().to_string()),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.folder.path()).status();
+    }
+}

@@ -60,6 +60,8 @@ pub enum StopReason {
     HungUp,
     /// SIGUSR1, as batch systems send it some time before the limit.
     Announced,
+    /// The limit of memory, `--max-memory`.
+    MaxMemory,
 }
 
 /// The wish of a rank for the state of the run instead of its end: after all reasons to stop.
@@ -67,12 +69,13 @@ const SAVE: u64 = StopReason::ALL.len() as u64;
 
 impl StopReason {
     /// All of them, in their order.
-    pub const ALL: [StopReason; 5] = [
+    pub const ALL: [StopReason; 6] = [
         StopReason::MaxWall,
         StopReason::Interrupted,
         StopReason::Terminated,
         StopReason::HungUp,
         StopReason::Announced,
+        StopReason::MaxMemory,
     ];
 
     /// As results and messages name it.
@@ -83,6 +86,7 @@ impl StopReason {
             StopReason::Terminated => "SIGTERM",
             StopReason::HungUp => "SIGHUP",
             StopReason::Announced => "SIGUSR1",
+            StopReason::MaxMemory => "max_memory",
         }
     }
 

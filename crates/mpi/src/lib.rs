@@ -2,6 +2,9 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use mpi::Count;
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
@@ -19,6 +22,7 @@ const PIECE: usize = 1 << 30;
 /// Ranks over MPI.
 pub struct Mpi {
     world: SimpleCommunicator,
+    waits: Arc<Waits>,
     // Dropped last: it finalizes MPI.
     _universe: Universe,
 }
@@ -29,8 +33,14 @@ impl Mpi {
         let universe = mpi::initialize()?;
         Some(Mpi {
             world: universe.world(),
+            waits: Arc::default(),
             _universe: universe,
         })
+    }
+
+    /// The waits of this rank for others, for another thread.
+    pub fn waits(&self) -> Arc<Waits> {
+        Arc::clone(&self.waits)
     }
 
     /// `MPI_Get_library_version`, first line.
@@ -41,6 +51,50 @@ impl Mpi {
             .next()
             .unwrap_or_default()
             .to_string()
+    }
+}
+
+/// The wait of a rank for others, seen from another thread.
+#[derive(Debug, Default)]
+pub struct Waits {
+    /// Waits that have begun, times 2^32, and the ranks of the last one: 0 if it is over, 1 for all,
+    /// and 2 more than the number of a single one.
+    state: AtomicU64,
+}
+
+/// The ranks that a rank waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// All others.
+    All,
+    /// One.
+    One(u32),
+}
+
+impl Waits {
+    fn begin(&self, whom: Whom) {
+        let ranks = match whom {
+            Whom::All => 1,
+            Whom::One(rank) => u64::from(rank) + 2,
+        };
+        let begun = (self.state.load(Ordering::Relaxed) >> 32).wrapping_add(1);
+        self.state.store(begun << 32 | ranks, Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        let begun = self.state.load(Ordering::Relaxed) >> 32;
+        self.state.store(begun << 32, Ordering::Relaxed);
+    }
+
+    /// The number of this wait, and the ranks that are waited for; None between two waits.
+    pub fn now(&self) -> Option<(u32, Whom)> {
+        let state = self.state.load(Ordering::Relaxed);
+        let whom = match state as u32 {
+            0 => return None,
+            1 => Whom::All,
+            rank => Whom::One(rank - 2),
+        };
+        Some(((state >> 32) as u32, whom))
     }
 }
 
@@ -82,7 +136,12 @@ impl Transport for Mpi {
                     sends.push(WaitGuard::from(to.immediate_send(scope, piece)));
                 }
             }
-            ranks.iter().map(|&rank| self.receive(rank)).collect()
+            let received = ranks.iter().map(|&rank| self.receive(rank)).collect();
+            // The sends end here.
+            self.waits.begin(Whom::All);
+            drop(sends);
+            self.waits.end();
+            received
         })
     }
 
@@ -97,6 +156,36 @@ impl Transport for Mpi {
     }
 
     fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
+        self.waits.begin(Whom::All);
+        let all = self.gathered(&bytes);
+        self.waits.end();
+        Ok(all)
+    }
+
+    fn broadcast(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, TransportError> {
+        self.waits.begin(Whom::All);
+        let root = self.world.process_at_rank(0);
+        let mut length = bytes.len() as u64;
+        root.broadcast_into(&mut length);
+        bytes.resize(length as usize, 0);
+        for piece in bytes.chunks_mut(PIECE) {
+            root.broadcast_into(piece);
+        }
+        self.waits.end();
+        Ok(bytes)
+    }
+}
+
+/// A round's part of some bytes; nothing after their end.
+fn piece(bytes: &[u8], round: usize, share: usize) -> &[u8] {
+    let start = (round * share).min(bytes.len());
+    let end = (start + share).min(bytes.len());
+    &bytes[start..end]
+}
+
+impl Mpi {
+    /// Bytes of every rank, on rank 0.
+    fn gathered(&self, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
         let ranks = self.size() as usize;
         // Bytes that a rank adds in one round, so that a round is no longer than a piece.
         let share = PIECE / ranks;
@@ -104,14 +193,15 @@ impl Transport for Mpi {
         // The minimum of the distances to the largest number is the maximum.
         let mut rest = [u64::MAX - length];
         self.reduce(&mut rest, SystemOperation::min());
+        self.waits.begin(Whom::All);
         let rounds = (u64::MAX - rest[0]).div_ceil(share as u64) as usize;
         let root = self.world.process_at_rank(0);
         if self.rank() != 0 {
             root.gather_into(&length);
             for round in 0..rounds {
-                root.gather_varcount_into(piece(&bytes, round, share));
+                root.gather_varcount_into(piece(bytes, round, share));
             }
-            return Ok(None);
+            return None;
         }
         let mut lengths = vec![0u64; ranks];
         root.gather_into_root(&length, &mut lengths);
@@ -131,41 +221,30 @@ impl Transport for Mpi {
             let total: Count = counts.iter().sum();
             let mut received = vec![0u8; total as usize];
             let mut parts = PartitionMut::new(&mut received[..], &counts[..], &starts[..]);
-            root.gather_varcount_into_root(piece(&bytes, round, share), &mut parts);
+            root.gather_varcount_into_root(piece(bytes, round, share), &mut parts);
             for ((one, &start), &count) in all.iter_mut().zip(&starts).zip(&counts) {
                 one.extend_from_slice(&received[start as usize..(start + count) as usize]);
             }
         }
-        Ok(Some(all))
+        Some(all)
     }
 
-    fn broadcast(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, TransportError> {
-        let root = self.world.process_at_rank(0);
-        let mut length = bytes.len() as u64;
-        root.broadcast_into(&mut length);
-        bytes.resize(length as usize, 0);
-        for piece in bytes.chunks_mut(PIECE) {
-            root.broadcast_into(piece);
-        }
-        Ok(bytes)
-    }
-}
-
-/// A round's part of some bytes; nothing after their end.
-fn piece(bytes: &[u8], round: usize, share: usize) -> &[u8] {
-    let start = (round * share).min(bytes.len());
-    let end = (start + share).min(bytes.len());
-    &bytes[start..end]
-}
-
-impl Mpi {
     /// Combines what all ranks have in each place.
     fn reduce(&self, values: &mut [u64], operation: SystemOperation) {
         let mine = values.to_vec();
+        self.waits.begin(Whom::All);
         self.world.all_reduce_into(&mine[..], values, operation);
+        self.waits.end();
     }
 
     fn receive(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
+        self.waits.begin(Whom::One(rank));
+        let message = self.receive_pieces(rank);
+        self.waits.end();
+        message
+    }
+
+    fn receive_pieces(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
         let from = self.world.process_at_rank(rank as i32);
         let (mut message, _): (Vec<u8>, Status) = from.receive_vec();
         let garbled = |bytes| TransportError::Garbled { rank, bytes };

@@ -4,8 +4,17 @@ use std::time::{Duration, Instant};
 
 /// The most memory this process has held, in bytes; 0 if the system does not say.
 pub fn peak_memory_bytes() -> u64 {
+    of_status("VmHWM:")
+}
+
+/// The memory that this process holds now, in bytes; 0 if the system does not say.
+pub fn memory_bytes() -> u64 {
+    of_status("VmRSS:")
+}
+
+fn of_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
 }

@@ -2,8 +2,11 @@
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::time::Duration;
 
 mod same;
+#[cfg(feature = "mpi")]
+mod watchdog;
 
 pub use same::must_be_the_same;
 
@@ -26,14 +29,18 @@ const NOBODY: u64 = u64::MAX;
 /// Runs `work` on every rank, over MPI if a launcher has started this process and in one process
 /// otherwise.
 ///
-/// A panic on any rank ends all of them.
-pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
+/// A panic on any rank ends all of them, and so does a rank that lets another one wait for longer
+/// than `patience`.
+pub fn on_all_ranks(patience: Duration, work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
     let launched = LAUNCHERS
         .iter()
         .any(|name| std::env::var_os(name).is_some());
     #[cfg(feature = "mpi")]
     if launched && let Some(mut mpi) = weir_mpi::Mpi::start() {
         let alone = mpi.size() == 1;
+        if !alone {
+            watchdog::start(mpi.waits(), mpi.rank(), patience);
+        }
         let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut mpi)));
         return match code {
             Ok(code) => ExitCode::from(code),
@@ -49,6 +56,7 @@ pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
         );
         return ExitCode::from(crate::cli::failure::BAD_INPUT);
     }
+    let _ = patience;
     let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut Local)));
     ExitCode::from(code.unwrap_or(FAILED))
 }

@@ -16,6 +16,7 @@ use crate::cli::signals::{Asked, exit_code};
 use crate::cli::sweep::quoted;
 use crate::cli::watch;
 use viewer::Viewer;
+pub use viewer::reached;
 use weir_engine::{StopReason, Transport};
 use weir_model::{EndpointId, NEVER};
 use weir_report::format::{bytes, simulated, whole};
@@ -27,12 +28,13 @@ use weir_simulation::{Outcome, Plan, RunError, checkpoint, run_kept};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions, catalog: &Catalog) -> ExitCode {
-    on_all_ranks(
-        |transport| match on_this_rank(options, catalog, transport) {
+    let patience = std::time::Duration::from_nanos(options.max_wait.0 / 1_000);
+    on_all_ranks(patience, |transport| {
+        match on_this_rank(options, catalog, transport) {
             Ok(()) => 0,
             Err(code) => code,
-        },
-    )
+        }
+    })
 }
 
 /// A run on this rank. The error is the exit code; its message has been printed.
@@ -67,7 +69,8 @@ fn on_this_rank(
     let dir = out.as_ref().map(OutDir::path);
     let kept = checkpoints::find(options, &experiment, &folder, dir, transport)?;
     let place = out.as_ref().map(OutDir::progress);
-    let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place);
+    let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place)
+        .with_max_memory(options.max_memory);
     let started = weir_simulation::now();
     if first {
         log_plan(&experiment, &plan, transport.size());

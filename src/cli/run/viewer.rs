@@ -1,6 +1,7 @@
 //! Shows the progress of a run on rank 0, watches the clock and listens for signals on all.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::progress::{Kind, Progress, state};
@@ -10,8 +11,8 @@ use weir_engine::StopReason;
 use weir_input::{Duration as Span, Until};
 use weir_model::Time;
 use weir_report::format::simulated;
-use weir_simulation::Observer;
 use weir_simulation::config::Experiment;
+use weir_simulation::{Observer, memory_bytes};
 
 /// Shows progress on rank 0, watches the clock and listens for signals on all.
 pub struct Viewer {
@@ -19,9 +20,15 @@ pub struct Viewer {
     asked: Asked,
     started: Instant,
     max_wall: Option<Duration>,
+    /// Most memory, bytes; the last look at it, and true if it was exceeded then.
+    max_memory: Option<u64>,
+    weighed: Instant,
+    large: bool,
     /// Time from one checkpoint to the next, and the last one.
     every: Option<Duration>,
     last: Instant,
+    /// Last error of one.
+    failed: String,
     kind: Kind,
     /// File in which the progress is written, and the time of the next note.
     place: Option<PathBuf>,
@@ -30,6 +37,9 @@ pub struct Viewer {
 
 /// Between two notes of how far the run is; nothing is written of a shorter one.
 const NOTE: Duration = Duration::from_secs(1);
+
+/// Between two looks at the memory.
+const WEIGH: Duration = Duration::from_secs(1);
 
 impl Viewer {
     /// For a run that begins now. `place` is the file in which the progress is written.
@@ -50,12 +60,22 @@ impl Viewer {
             asked,
             started: Instant::now(),
             max_wall: on_the_clock(experiment.run.max_wall),
+            max_memory: None,
+            weighed: Instant::now(),
+            large: false,
             every: on_the_clock(experiment.run.checkpoint_every),
             last: Instant::now(),
+            failed: String::new(),
             kind,
             place,
             next: NOTE,
         }
+    }
+
+    /// Stops the run if this process holds more memory than `most` bytes.
+    pub fn with_max_memory(mut self, most: Option<u64>) -> Viewer {
+        self.max_memory = most;
+        self
     }
 
     /// Writes the progress for `weir inspect` while the run continues.
@@ -73,6 +93,18 @@ impl Viewer {
         );
     }
 
+    /// True if this process holds more memory than it may, as was seen within the last second.
+    fn is_too_large(&mut self) -> bool {
+        let Some(most) = self.max_memory else {
+            return false;
+        };
+        if self.weighed.elapsed() >= WEIGH {
+            self.weighed = Instant::now();
+            self.large = memory_bytes() > most;
+        }
+        self.large
+    }
+
     /// Removes the bar.
     pub fn finish(self) {
         if let Some(progress) = self.progress {
@@ -81,8 +113,17 @@ impl Viewer {
     }
 }
 
+/// Everything before this has been simulated in this process, ps.
+static REACHED: AtomicU64 = AtomicU64::new(0);
+
+/// The simulated time that the run of this process has reached, in words.
+pub fn reached() -> String {
+    simulated(REACHED.load(Ordering::Relaxed))
+}
+
 impl Observer for Viewer {
     fn progress(&mut self, now: weir_engine::Progress, ranks: u32) {
+        REACHED.store(now.at.until, Ordering::Relaxed);
         // The moves of the other ranks are not known between windows; they share the work evenly.
         let moved = now.moved_here * u64::from(ranks);
         self.note(now.at.until, moved);
@@ -95,8 +136,11 @@ impl Observer for Viewer {
         let late = self
             .max_wall
             .is_some_and(|limit| self.started.elapsed() > limit);
-        let late = late.then_some(StopReason::MaxWall);
-        late.or_else(|| self.asked.reason())
+        if late {
+            return Some(StopReason::MaxWall);
+        }
+        let large = self.is_too_large().then_some(StopReason::MaxMemory);
+        self.asked.reason().or(large)
     }
 
     fn wants_state(&mut self) -> bool {
@@ -109,8 +153,10 @@ impl Observer for Viewer {
         let speaks = self.place.is_some();
         match outcome {
             Ok(until) if speaks => tracing::info!("checkpoint at {}", simulated(until)),
-            Err(error) if speaks => {
+            // Once, not every few minutes.
+            Err(error) if speaks && self.failed != error => {
                 tell(format!("warning: there is no new checkpoint: {error}"));
+                self.failed = error.to_string();
             }
             _ => {}
         }

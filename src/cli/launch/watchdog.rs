@@ -1,0 +1,51 @@
+//! Ends a run in which a rank waits for another one that does not come.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::cli::console::tell;
+use crate::cli::failure::FAILED;
+use weir_mpi::{Waits, Whom, abort_all};
+
+/// Time between two looks, at most.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The ranks look one after the other, so that one of them speaks for all.
+const LATER: Duration = Duration::from_millis(200);
+
+/// Looks at the waits of this rank from now on. After a wait of `patience` all ranks are ended.
+pub fn start(waits: Arc<Waits>, rank: u32, patience: Duration) {
+    let patience = patience.saturating_add(LATER.saturating_mul(rank));
+    let work = move || {
+        let mut seen = (None, Instant::now());
+        loop {
+            thread::sleep(TICK.min(patience / 10));
+            let now = waits.now();
+            if now != seen.0 {
+                seen = (now, Instant::now());
+            } else if let Some((_, whom)) = now
+                && seen.1.elapsed() >= patience
+            {
+                give_up(rank, whom, seen.1.elapsed());
+            }
+        }
+    };
+    // Without another thread the run is as good, and unwatched.
+    let _ = thread::Builder::new().name("watchdog".into()).spawn(work);
+}
+
+fn give_up(rank: u32, whom: Whom, waited: Duration) -> ! {
+    let others = match whom {
+        Whom::All => "the other ranks".to_string(),
+        Whom::One(other) => format!("rank {other}"),
+    };
+    let at = crate::cli::run::reached();
+    tell(format!(
+        "error: rank {rank} has waited for {others} for {} s, after {at} of simulated time\n  \
+         help: a rank hangs there, or one that it waits for in turn, or a host does not answer; \
+         checkpoints stay. If a rank is only slow, give --max-wait more time",
+        waited.as_secs()
+    ));
+    abort_all(i32::from(FAILED))
+}
