@@ -3,7 +3,7 @@
 use std::fs;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::support::process::{LOCK, SmallDisk, files, holder_of, kill, ranks_of, start, wait_for};

@@ -7,7 +7,7 @@ use weir::engine::{Progress, StopReason};
 use weir::model::{Time, below, stream};
 use weir::result::Data;
 use weir::simulation::checkpoint::{self, Checkpoints, Identity};
-use weir::simulation::{Observer, Plan, RunError, run_kept};
+use weir::simulation::{Observer, Plan, RunError, SavedState, run_kept};
 
 use super::experiment::on_ranks;
 
@@ -101,7 +101,7 @@ impl Observer for Saver {
         self.asked += 1;
         self.wanted == Some(self.asked)
     }
-    fn saved(&mut self, outcome: Result<Time, &str>) {
+    fn saved(&mut self, outcome: Result<SavedState, &str>) {
         outcome.expect("the disk has room");
     }
     /// Long: then the pieces of windows do not depend on the clock.

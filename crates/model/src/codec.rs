@@ -4,7 +4,7 @@
 //! depend on the machine.
 
 use std::hash::Hash;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::ops::{Deref, DerefMut};
 
 use bincode::config::standard;
@@ -89,12 +89,15 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
 /// # Errors
 ///
 /// As of [`encode`]; also if the bytes cannot be written.
-pub fn encode_into<T: Serialize>(value: &T, mut out: &mut dyn Write) -> Result<(), CodecError> {
-    match bincode::serde::encode_into_std_write(value, &mut out, standard()) {
-        Ok(_) => Ok(()),
-        Err(EncodeError::Io { inner, .. }) => Err(CodecError(inner.to_string())),
-        Err(error) => Err(CodecError(error.to_string())),
-    }
+pub fn encode_into<T: Serialize>(value: &T, out: &mut dyn Write) -> Result<(), CodecError> {
+    // A number is a few bytes: most of the time would be calls of `out`.
+    let mut out = BufWriter::with_capacity(1 << 18, out);
+    let written = bincode::serde::encode_into_std_write(value, &mut out, standard());
+    written.map_err(|error| match error {
+        EncodeError::Io { inner, .. } => CodecError(inner.to_string()),
+        error => CodecError(error.to_string()),
+    })?;
+    out.flush().map_err(|error| CodecError(error.to_string()))
 }
 
 /// The value that [`encode`] made bytes of.

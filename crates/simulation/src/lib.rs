@@ -20,6 +20,8 @@ pub use error::RunError;
 pub use machine::{CpuClock, memory_bytes, now};
 pub use notes::is_much;
 pub use plan::{Plan, Warning};
-pub use run::{Log, Observer, Outcome, Sample, Trial, checkpoint, run, run_kept, trial};
+pub use run::{
+    Log, Observer, Outcome, Sample, SavedState, Trial, checkpoint, run, run_kept, trial,
+};
 
 pub use weir_model::program::MODEL_VERSION;

@@ -10,9 +10,9 @@ use crate::cli::signals::Asked;
 use weir_engine::StopReason;
 use weir_input::{Duration as Span, Until};
 use weir_model::Time;
-use weir_report::format::simulated;
+use weir_report::format::{bytes, simulated, wall};
 use weir_simulation::config::Experiment;
-use weir_simulation::{Observer, memory_bytes};
+use weir_simulation::{Observer, SavedState, memory_bytes};
 
 /// Shows progress on rank 0, watches the clock and listens for signals on all.
 pub struct Viewer {
@@ -147,12 +147,17 @@ impl Observer for Viewer {
         self.every.is_some_and(|every| self.last.elapsed() >= every)
     }
 
-    fn saved(&mut self, outcome: Result<Time, &str>) {
+    fn saved(&mut self, outcome: Result<SavedState, &str>) {
         self.last = Instant::now();
         // Rank 0 speaks for all.
         let speaks = self.place.is_some();
         match outcome {
-            Ok(until) if speaks => tracing::info!("checkpoint at {}", simulated(until)),
+            Ok(saved) if speaks => tracing::info!(
+                "checkpoint at {}: {} in {}",
+                simulated(saved.until),
+                bytes(saved.bytes),
+                wall(saved.took.as_secs_f64())
+            ),
             // Once, not every few minutes.
             Err(error) if speaks && self.failed != error => {
                 tell(format!("warning: there is no new checkpoint: {error}"));

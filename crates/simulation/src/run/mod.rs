@@ -43,6 +43,17 @@ pub struct Outcome {
     pub saved: bool,
 }
 
+/// A checkpoint that was written.
+#[derive(Clone, Copy, Debug)]
+pub struct SavedState {
+    /// Everything before this is in it, ps.
+    pub until: Time,
+    /// Its size, on rank 0.
+    pub bytes: u64,
+    /// Wall-clock time that it took.
+    pub took: Duration,
+}
+
 /// Interface to the outside while a run goes on.
 pub trait Observer {
     /// Called several times a second, and after every window.
@@ -56,9 +67,8 @@ pub trait Observer {
     fn wants_state(&mut self) -> bool {
         false
     }
-    /// Told on every rank after a checkpoint: simulated time, or the error of the disk, with which
-    /// the run goes on.
-    fn saved(&mut self, _: Result<Time, &str>) {}
+    /// Told on every rank after a checkpoint; the run goes on after an error of the disk, too.
+    fn saved(&mut self, _: Result<SavedState, &str>) {}
     /// Maximum wall-clock time before a wish to stop is heeded.
     /// Runs that have to check often are slower.
     fn heed_within(&self) -> Duration {
@@ -124,8 +134,13 @@ impl Lookout<'_> {
             wall_seconds: saver.wall_seconds(),
             resumed: saver.from.resumed,
         };
+        let begun = Instant::now();
         let written = checkpoint::write(saver.to, parts, reached, transport)?;
-        let told = written.as_ref().map(|()| start.until);
+        let told = written.as_ref().map(|&bytes| SavedState {
+            until: start.until,
+            bytes,
+            took: begun.elapsed(),
+        });
         self.observer.saved(told.map_err(String::as_str));
         Ok(written.is_ok())
     }

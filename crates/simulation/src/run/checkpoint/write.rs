@@ -1,7 +1,7 @@
 //! Writes a checkpoint: all ranks together.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use twox_hash::XxHash3_128;
@@ -19,8 +19,8 @@ type Step = Result<(), String>;
 /// Writes a checkpoint of all domains, and removes all but the newest two. Called by all ranks at
 /// the same place of a run, with the domains of each.
 ///
-/// The inner error is that of the disk, and the same on all ranks; older checkpoints are untouched
-/// then.
+/// Returns its bytes. The inner error is that of the disk, and the same on all ranks; older
+/// checkpoints are untouched then.
 ///
 /// # Errors
 /// If a message between ranks does not come through.
@@ -29,7 +29,7 @@ pub fn write(
     parts: &[&mut dyn Part],
     reached: Reached,
     transport: &mut dyn Transport,
-) -> Result<Step, TransportError> {
+) -> Result<Result<u64, String>, TransportError> {
     let new = to.folder().join(NEW);
     let first = transport.rank() == 0;
     let made = match first {
@@ -42,7 +42,7 @@ pub fn write(
     let file = new.join(manifest::states_file(transport.rank()));
     let states = said(&file, write_states(&file, transport.rank(), parts));
     let all = gather(transport, states)?;
-    let finished = all.map_or(Ok(()), |all| {
+    let finished = all.map_or(Ok(0), |all| {
         let all = all.into_iter().collect::<Result<Vec<_>, String>>()?;
         said(&new, finish(to, &new, all.concat(), reached))
     });
@@ -81,7 +81,7 @@ fn write_states(
     parts: &[&mut dyn Part],
 ) -> io::Result<Vec<(DomainId, Place)>> {
     let mut out = Summed {
-        inner: BufWriter::with_capacity(1 << 20, File::create_new(path)?),
+        inner: File::create_new(path)?,
         sum: XxHash3_128::new(),
         bytes: 0,
     };
@@ -99,14 +99,13 @@ fn write_states(
         offset += out.bytes;
         (out.sum, out.bytes) = (XxHash3_128::new(), 0);
     }
-    let file = out.inner.into_inner().map_err(|error| error.into_error())?;
-    file.sync_all()?;
+    out.inner.sync_all()?;
     Ok(places)
 }
 
 /// Counts and sums the bytes that pass.
 struct Summed {
-    inner: BufWriter<File>,
+    inner: File,
     sum: XxHash3_128,
     bytes: u64,
 }
@@ -130,7 +129,8 @@ fn finish(
     new: &Path,
     mut states: Vec<(DomainId, Place)>,
     reached: Reached,
-) -> io::Result<()> {
+) -> io::Result<u64> {
+    let all: u64 = states.iter().map(|(_, place)| place.bytes).sum();
     states.sort_unstable_by_key(|(domain, _)| *domain);
     let manifest = Manifest {
         path: new.to_path_buf(),
@@ -152,5 +152,5 @@ fn finish(
     for (_, old) in list(&to.dir).into_iter().skip(KEPT) {
         fs::remove_dir_all(old)?;
     }
-    Ok(())
+    Ok(all + bytes.len() as u64)
 }
