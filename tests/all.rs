@@ -22,7 +22,7 @@ mod engine;
 mod estimates;
 mod explain;
 mod extremes;
-mod failure;
+mod failures;
 mod fingerprints;
 mod gpcnet;
 mod hostile_traces;

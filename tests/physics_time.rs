@@ -42,7 +42,7 @@ const DRAGONFLY_WAYS: [(i64, i64, u64); 6] = [
 
 /// Exactly one message from `source` to `destination`: the first of a periodic sender comes at a
 /// random phase of its period, and the sender stops after one period.
-fn one_message(network: Experiment, source: i64, destination: i64, flits: u64) -> Experiment {
+pub fn one_message(network: Experiment, source: i64, destination: i64, flits: u64) -> Experiment {
     let run = network
         .traffic("fixed_pairs", 0.01)
         .with("endpoints", vec![source, destination])
@@ -60,9 +60,9 @@ fn one_message(network: Experiment, source: i64, destination: i64, flits: u64) -
 }
 
 /// One message alone.
-struct Lone {
+pub struct Lone {
     /// Network latency of each packet in order of injection, ps.
-    packets: Vec<u64>,
+    pub packets: Vec<u64>,
     /// Message latency, ps.
     message: u64,
     /// From the message's generation to the end of the run (the last delivery of anything), ps.
@@ -70,7 +70,7 @@ struct Lone {
     data: Data,
 }
 
-fn lone(experiment: &Experiment) -> Lone {
+pub fn lone(experiment: &Experiment) -> Lone {
     let data = experiment.run().data;
     let rows = data.packets.as_ref().expect("packets are recorded");
     let mut order: Vec<usize> = (0..rows.sequence.len()).collect();

@@ -9,6 +9,7 @@ use super::args::CheckOptions;
 use super::calibrate::{Calibrated, calibrated};
 use super::console::{tell_error, tell_warnings};
 use super::failure::BAD_INPUT;
+use weir_fabric::Network;
 use weir_input::ConfigError;
 use weir_model::NEVER;
 use weir_report::format;
@@ -47,9 +48,9 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         time => format::simulated(time),
     };
     let scheme = plan.scheme.effective(&plan.network().about);
+    let links = topology.links();
+    let links = links.iter().map(|links| links.count).sum::<u64>();
     if options.json {
-        let links = topology.links();
-        let links = links.iter().map(|links| links.count).sum::<u64>();
         let scheme = scheme
             .into_iter()
             .map(|(key, value)| (key.to_string(), value.into()));
@@ -58,6 +59,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
             "routers": topology.routers(),
             "endpoints": topology.endpoints(),
             "links": links,
+            "failed_links": failed_links(plan.network()).collect::<serde_json::Map<_, _>>(),
             "domains": topology.domains(),
             "lookahead_ps": (plan.lookahead != NEVER).then_some(plan.lookahead),
             "effective": Json::Object(scheme.collect()),
@@ -81,23 +83,37 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
             area_mm2(cost, bytes)
         )
     });
+    let failed = failed_line(plan.network());
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
-         # lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
+         {failed}# lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
          # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
         experiment.resolved,
         topology.describe(),
         topology.routers(),
         topology.endpoints(),
-        topology
-            .links()
-            .iter()
-            .map(|links| links.count)
-            .sum::<u64>(),
+        links,
         topology.domains(),
         format::scaled(forecast.packet_hops),
         format::simulated(forecast.end as u64),
         format::wall(forecast.seconds),
         format::bytes(forecast.bytes as u64),
     ))
+}
+
+/// Number of links of each kind that differ from it, by the name of the kind.
+fn failed_links(network: &Network) -> impl Iterator<Item = (String, Json)> {
+    let kinds = network.topology.link_kinds();
+    let counts = network.failures.counts();
+    counts.map(|(kind, count)| (kinds[kind.index()].to_string(), count.into()))
+}
+
+/// The same as a line; empty if there are none.
+fn failed_line(network: &Network) -> String {
+    let kinds = failed_links(network).map(|(kind, count)| format!("{count} {kind}"));
+    let kinds: Vec<String> = kinds.collect();
+    match kinds.is_empty() {
+        true => String::new(),
+        false => format!("# degraded   {} links ([[failure]])\n", kinds.join(", ")),
+    }
 }

@@ -12,9 +12,10 @@ use weir_workload::tasks::Mpi;
 pub fn schema(catalog: &Catalog) -> Json {
     let (mut sections, mut definitions) = fixed_sections();
     let mut take = |name: &str| sections.remove(name).unwrap_or_default();
-    let (router, nic, run, output, cost, workload, job) = (
+    let (router, nic, failure, run, output, cost, workload, job) = (
         take("router"),
         take("nic"),
+        take("failure"),
         take("run"),
         take("output"),
         take("cost"),
@@ -54,6 +55,7 @@ pub fn schema(catalog: &Catalog) -> Json {
             "nic": nic,
             "congestion": { "description": "Congestion control; none by \
                                             default.", "oneOf": schemes },
+            "failure": { "type": "array", "items": failure },
             "workload": { "type": "array", "minItems": 1, "items": { "anyOf": [workload, job, ready] } },
             "run": run,
             "output": output,

@@ -13,7 +13,7 @@ const US: u64 = 1_000_000;
 
 /// Flits from `source` (any if None) delivered in `from..to`, divided by the capacity of the link
 /// of 1 flit per ns.
-fn rate(packets: &Packets, source: Option<u32>, from: u64, to: u64) -> f64 {
+pub fn rate(packets: &Packets, source: Option<u32>, from: u64, to: u64) -> f64 {
     let flits: u64 = (0..packets.source.len())
         .filter(|&row| source.is_none_or(|source| packets.source[row] == source))
         .filter(|&row| (from..to).contains(&packets.delivered_ps[row]))
@@ -24,7 +24,7 @@ fn rate(packets: &Packets, source: Option<u32>, from: u64, to: u64) -> f64 {
 
 /// Packets recorded until 110 us, no acknowledgements: rates are measured from 10 us to 106 us,
 /// which is 4,000 packets of 24 flits.
-fn measured(network: Experiment) -> Experiment {
+pub fn measured(network: Experiment) -> Experiment {
     network
         .set("nic.acknowledge", false)
         .set("output.packets", true)
@@ -35,12 +35,12 @@ const FROM: u64 = 10 * US;
 const TO: u64 = 106 * US;
 const PACKETS: f64 = 4_000.0;
 
-fn run(experiment: &Experiment) -> Packets {
+pub fn run(experiment: &Experiment) -> Packets {
     experiment.run().data.packets.expect("packets are recorded")
 }
 
 /// `source` sends to `destination` at this load.
-fn flow(network: Experiment, source: i64, destination: i64, load: f64) -> Experiment {
+pub fn flow(network: Experiment, source: i64, destination: i64, load: f64) -> Experiment {
     network
         .traffic("fixed_pairs", load)
         .with("endpoints", vec![source, destination])

@@ -52,6 +52,7 @@ SCALES = {
     "latency": "lower_ps",
     "jobs": "endpoint",
     "ports": "router",
+    "failures": "router",
     "routers": "router",
     "series": "time_ps",
     "occupancy": "time_ps",

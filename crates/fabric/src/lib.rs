@@ -55,4 +55,5 @@ pub use state::records::series::{CHUNK, Counts, MOST_BINS, Series, add as add_co
 pub use state::records::stats::{BinCounts, JobStats, Tally};
 pub use state::records::task_log::{TaskEnd, TaskEvent, TaskStep, TasksBehind, merge_iterations};
 pub use state::records::waits::{Who, merge as merge_rows};
-pub use state::records::watch::{Place, Step};
+pub use state::records::watch::Step;
+pub use weir_network::topology::Place;

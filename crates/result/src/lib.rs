@@ -37,9 +37,9 @@ pub use results::{
     Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series, Timeline,
 };
 pub use schema::{
-    Bucket, Buckets, Cost, FlowRow, Flows, Header, JobBin, JobSeries, JobTask, JobTasks, JobTotals,
-    LatencyNumbers, PhaseRow, Phases, PortRow, Ports, RateRow, Rates, RouterRow, Routers, Run,
-    TimelineNumbers,
+    Bucket, Buckets, ChangedLinkRow, ChangedLinks, Cost, FlowRow, Flows, Header, JobBin, JobSeries,
+    JobTask, JobTasks, JobTotals, LatencyNumbers, PhaseRow, Phases, PortRow, Ports, RateRow, Rates,
+    RouterRow, Routers, Run, TimelineNumbers,
 };
 pub use stats::{Digest, Shape, Stats};
 pub use weir_model::table::{Iterations, LinkIntervals, Messages, Packets, Summary, TaskIntervals};

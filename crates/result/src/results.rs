@@ -3,7 +3,8 @@
 
 use super::attribution::table::Attribution;
 use super::schema::{
-    Cost, Flows, JobSeries, JobTasks, JobTotals, Phases, Ports, Rates, Routers, TimelineNumbers,
+    ChangedLinks, Cost, Flows, JobSeries, JobTasks, JobTotals, Phases, Ports, Rates, Routers,
+    TimelineNumbers,
 };
 use weir_model::table::{Iterations, LinkIntervals, Messages, Packets, Summary, TaskIntervals};
 use weir_model::{Histogram, KindName, Time};
@@ -21,6 +22,8 @@ pub struct Data {
     pub ports: Ports,
     /// Names of the kinds of links.
     pub link_kinds: Vec<KindName>,
+    /// `/data/failures`, if links differ from their kind.
+    pub failures: Option<ChangedLinks>,
     /// `/data/routers`.
     pub routers: Routers,
     /// Names of the kinds of routers.

@@ -70,6 +70,21 @@ fn timeline() -> Timeline {
     }
 }
 
+/// A global link in one direction, and both of a terminal one.
+fn failures() -> ChangedLinks {
+    ChangedLinks {
+        router: vec![3, 5, 5],
+        port: vec![6, 0, 0],
+        nic: vec![0, 0, 1],
+        kind: vec![LinkKind(2), LinkKind(0), LinkKind(0)],
+        failure: vec![1, 0, 0],
+        bandwidth: vec![25_000_000_000, 100_000_000_000, 100_000_000_000],
+        built_bandwidth: vec![100_000_000_000; 3],
+        latency_ps: vec![1_100_000, 15_000, 15_000],
+        added_latency_ps: vec![1_000_000, 10_000, 10_000],
+    }
+}
+
 fn job(index: u64, name: &str, first: u32, tasks: u32) -> Job {
     let task = |task: u32| JobTask {
         endpoint: task,
@@ -224,6 +239,7 @@ pub fn data() -> Data {
             ),
         ],
         ports: ports(70_000),
+        failures: Some(failures()),
         series: series(100, &["stencil", "aggressor-1"]),
         occupancy: Some(Occupancy {
             time_ps: vec![0, 10, 20],

@@ -182,11 +182,14 @@ fn write_table(at: &Group, name: &str, table: &Option<impl Table>) -> Outcome<()
     }
 }
 
-/// `/data/ports` and `/data/routers`.
+/// `/data/ports`, `/data/failures` and `/data/routers`.
 fn write_network(at: &Group, data: &Data) -> Outcome<()> {
     let ports = group(at, "ports")?;
     put_list(&ports, schema::PORT_KINDS.name, &texts(&data.link_kinds))?;
     put_table(&ports, &data.ports, &data.link_kinds)?;
+    if let Some(failures) = &data.failures {
+        put_table(&group(at, "failures")?, failures, &data.link_kinds)?;
+    }
     let routers = group(at, "routers")?;
     put_list(
         &routers,

@@ -9,7 +9,7 @@ use weir_simulation::config::fixed_sections;
 use weir_workload::tasks::Mpi;
 
 /// The sections: their names here, their notation, and their purpose.
-pub const SECTIONS: [[&str; 3]; 6] = [
+pub const SECTIONS: [[&str; 3]; 7] = [
     [
         "router",
         "[router]",
@@ -19,6 +19,11 @@ pub const SECTIONS: [[&str; 3]; 6] = [
         "nic",
         "[nic]",
         "NICs: packets, acknowledgements, the order of messages.",
+    ],
+    [
+        "failure",
+        "[[failure]]",
+        "Links that are slower or longer than their kind.",
     ],
     ["run", "[run]", "When the run ends, what is measured, seed."],
     ["output", "[output]", "What is recorded besides totals."],

@@ -240,6 +240,7 @@ fn what_is_no_variant_is_listed_too() {
     for (what, keys) in [
         ("router", ["flit", "input_buffer"]),
         ("[nic]", ["max_packet", "acknowledge"]),
+        ("[[failure]]", ["links", "added_latency"]),
         ("run", ["until", "max_wall"]),
         ("output", ["bin", "rates"]),
         ("cost", ["area", "energy"]),
@@ -259,7 +260,9 @@ fn what_is_no_variant_is_listed_too() {
         assert!(widest <= Some(WIDTH + 12), "{what}: {widest:?}");
     }
     let all = list(&catalog(), None, None).expect("all");
-    for name in ["router", "nic", "run", "output", "cost", "mpi", "metrics"] {
+    for name in [
+        "router", "nic", "failure", "run", "output", "cost", "mpi", "metrics",
+    ] {
         assert!(
             all.contains(&format!("\n  {name} ")) || all.contains(&format!("{name} (")),
             "{name}"

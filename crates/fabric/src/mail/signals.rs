@@ -8,6 +8,7 @@ use crate::empty;
 use crate::state::event::EventKind;
 use crate::state::{OutIndex, Wire};
 use weir_model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
+use weir_network::topology::Place;
 
 impl<K: Compiled> FabricDomain<K> {
     /// An event of the scheme: the timer of a router's output, or signals, timers and control
@@ -91,12 +92,15 @@ impl<K: Compiled> FabricDomain<K> {
     /// The route starts at the router's port `port`, as if the packet had come in there.
     fn unloaded(&self, router: RouterId, port: PortId, to: EndpointId) -> Time {
         let in_port = if port == Signal::ENDPOINT { 0 } else { port };
-        let crossing = |router| self.network.router(router).latency;
-        let (topology, routing) = (&self.network.topology, &self.network.routing);
+        let network = &self.network;
+        let hop = |router, port| {
+            let link = network.link(Place::Router(router, port));
+            network.router(router).latency.saturating_add(link.latency)
+        };
         empty::way(
-            topology.as_ref(),
-            routing.as_ref(),
-            &crossing,
+            network.topology.as_ref(),
+            network.routing.as_ref(),
+            &hop,
             (router, in_port),
             to,
         )

@@ -1,13 +1,14 @@
 //! Packets that are followed, hop by hop: one that the user names, or those of chosen messages.
 
 use crate::setup::recording::Watched;
-use crate::state::records::watch::{Place, Step};
+use crate::state::records::watch::Step;
 
 use crate::setup::plain::Compiled;
 
 use crate::domain::FabricDomain;
 use crate::state::{OutIndex, Wire};
 use weir_model::{Flight, PacketIndex, PacketKind, Time};
+use weir_network::topology::Place;
 
 impl<K: Compiled> FabricDomain<K> {
     /// True if packets are followed.

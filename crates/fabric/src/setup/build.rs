@@ -26,6 +26,7 @@ use crate::state::{Ends, Mail, Model, Ports, Progress, Records, Rings, Wire};
 use weir_congestion::{Actions, Scheme};
 use weir_engine::EventQueue;
 use weir_model::{Classes, ControlKind, DomainId, EndpointId, LinkKind, PacketKind};
+use weir_network::topology::Place;
 use weir_slots::Slots;
 
 /// A word with these bits set.
@@ -226,10 +227,11 @@ impl<K: Compiled> FabricDomain<K> {
     /// The NICs' links to their routers come after the routers' own ports.
     fn add_nics(&mut self) {
         for at in 0..self.ends.nics.len() {
-            let (router, port) = self.network.topology.attachment(self.ends.nics[at].id);
-            let link = self.network.topology.link(router, port);
+            let endpoint = self.ends.nics[at].id;
+            let (router, port) = self.network.topology.attachment(endpoint);
             let input = self.flat_port(router, port);
-            self.add_output(Wire::Router(input), [router, router], &link, true);
+            let place = Place::Nic(endpoint);
+            self.add_output(Wire::Router(input), [router, router], place);
         }
         self.ports.channels.shrink_to_fit();
         self.ports.outputs.shrink_to_fit();

@@ -1,33 +1,33 @@
-//! Zero-load times of the network.
+//! Zero-load times of the network as built, which parameters of schemes are made for.
 
 use weir_model::{
     Bandwidth, EndpointId, Flight, LATEST, PortId, Rng, RouterId, Time, below, stream,
 };
 use weir_network::routing::{Here, Hop, Load, Queue, Routing};
-use weir_network::topology::{Link, Peer, Topology};
+use weir_network::topology::{Peer, Topology};
 
 /// Ends of the network that are examined for the longest path.
 const ENDS: u32 = 64;
 
 /// Zero-load time of a packet without length from a router to an endpoint, ps.
-/// Its route is that of a packet that has come in by the port; `crossing` is the latency of a
-/// router.
+/// Its route is that of a packet that has come in by the port; `hop` is the time across a router
+/// and the link behind a port.
 pub(crate) fn way(
     topology: &dyn Topology,
     routing: &dyn Routing,
-    crossing: &dyn Fn(RouterId) -> Time,
+    hop: &dyn Fn(RouterId, PortId) -> Time,
     from: (RouterId, PortId),
     to: EndpointId,
 ) -> Time {
     let mut time: Time = 0;
     let control = (to, Flight::CONTROL);
-    walk(topology, routing, from, control, None, |router, link| {
-        time = time.saturating_add(crossing(router).saturating_add(link.latency));
+    walk(topology, routing, from, control, None, |router, port| {
+        time = time.saturating_add(hop(router, port));
     });
     time
 }
 
-/// Calls `each` with every router on a packet's route and the link that it takes there.
+/// Calls `each` with every router on a packet's route and the port that it takes there.
 /// The packet has come into a router by a port, and goes to an endpoint with these flags. `rng`
 /// draws if its routing does; otherwise the first choice is taken.
 fn walk(
@@ -36,7 +36,7 @@ fn walk(
     (router, in_port): (RouterId, PortId),
     (destination, flags): (EndpointId, u8),
     rng: Option<&mut Rng>,
-    mut each: impl FnMut(RouterId, &Link),
+    mut each: impl FnMut(RouterId, PortId),
 ) {
     let mut flight = Flight {
         destination,
@@ -54,7 +54,7 @@ fn walk(
     for _ in 0..=routing.max_routers() {
         let hop = routing.route(&mut flight, &mut here);
         routing.take(&mut flight, here.router, hop);
-        each(here.router, &topology.link(here.router, hop.port));
+        each(here.router, hop.port);
         match topology.peer(here.router, hop.port) {
             Peer::Router(router, in_port) => (here.router, here.in_port) = (router, in_port),
             Peer::Endpoint(_) | Peer::Unused => break,
@@ -146,8 +146,9 @@ impl Trips<'_> {
         let mut time = first.latency;
         // Behind each link on which a packet is whole before it continues, else behind the slowest.
         let mut length = (self.time)(flits, first.bandwidth);
-        let work = |router, link: &Link| {
+        let work = |router, port| {
             let (crossing, stores) = (self.router)(router);
+            let link = self.topology.link(router, port);
             let own = (self.time)(flits, link.bandwidth);
             time = time.saturating_add(crossing).saturating_add(link.latency);
             length = match stores {
@@ -184,7 +185,8 @@ pub fn round_trip(
     let first = topology.link(router, port).latency;
     // The last one is included in any case.
     let ends = spread_over(topology.endpoints() - 1, ENDS);
-    let ways = ends.map(|end| way(topology, routing, crossing, (router, port), end));
+    let hop = |router, port| crossing(router).saturating_add(topology.link(router, port).latency);
+    let ways = ends.map(|end| way(topology, routing, &hop, (router, port), end));
     let longest = ways.max().unwrap_or(0);
     first.saturating_add(longest).saturating_mul(2)
 }

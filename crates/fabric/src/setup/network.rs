@@ -13,9 +13,10 @@ use weir_model::{
     Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LinkKind, LinkRate, NEVER,
     Origin, RouterId, Time,
 };
+use weir_network::failures::Failures;
 use weir_network::queueing::{Joining, Queueing};
 use weir_network::routing::{Hop, Routing};
-use weir_network::topology::{Link, Peer, Topology};
+use weir_network::topology::{Link, Peer, Place, Topology};
 
 /// The parameters that are the same everywhere, in flits.
 #[derive(Clone, Debug)]
@@ -46,14 +47,19 @@ impl Parameters {
     /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if
     /// it is more than that. If the input queues feed the link, or the router says so, the credit
     /// is taken when the packet begins to cross the router: its latency before the head is on the
-    /// link.
-    pub fn round_trip_flits(&self, [from, to]: [&RouterParameters; 2], link: &Link) -> u64 {
+    /// link. `back`: the latency of the other direction, by which the credit comes, ps.
+    pub fn round_trip_flits(
+        &self,
+        [from, to]: [&RouterParameters; 2],
+        link: &Link,
+        back: Time,
+    ) -> u64 {
         let crossing = match from.credit_to_cross() {
             true => from.latency,
             false => 0,
         };
         // Four delays.
-        let time = crossing + 2 * link.latency + to.credit_delay;
+        let time = crossing + link.latency + back + to.credit_delay;
         let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
         u64::try_from(bits / u128::from(self.flit.0)).unwrap_or(u64::MAX)
     }
@@ -78,7 +84,7 @@ impl Parameters {
     /// Flits of a buffer behind a link that keep the link busy.
     pub fn full_rate_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
         let max = u64::from(self.max_packet);
-        self.round_trip_flits(ends, link)
+        self.round_trip_flits(ends, link, link.latency)
             .saturating_add(1 + 2 * max)
             .saturating_add(match ends[1].switching {
                 Switching::CutThrough => 0,
@@ -152,8 +158,10 @@ pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
 
 /// Everything about the network that does not change during a run; shared by all domains of a rank.
 pub struct Network {
-    /// The graph.
+    /// The graph, with its links as they were built.
     pub topology: Arc<dyn Topology>,
+    /// Links that differ.
+    pub failures: Failures,
     /// Its routing.
     pub routing: Box<dyn Routing>,
     /// Rule for the queue of the next input buffer that a packet joins.
@@ -267,6 +275,20 @@ impl Network {
     pub fn longest_crossing(&self) -> Time {
         let latencies = self.routers.iter().map(|router| router.latency);
         latencies.max().unwrap_or(0)
+    }
+
+    /// The direction of a link that begins at a place, as it is.
+    pub fn link(&self, from: Place) -> Link {
+        match self.failures.get(from) {
+            Some(changed) => changed.link,
+            None => self.topology.link_from(from),
+        }
+    }
+
+    /// The latency of the direction by which credits come back to a place, ps.
+    pub fn back(&self, from: Place) -> Time {
+        let far = self.topology.far_end(from).unwrap_or(from);
+        self.link(far).latency
     }
 
     /// The rate of a link.
@@ -387,8 +409,8 @@ impl Network {
             })
     }
 
-    /// The least latency of a link between two domains: nothing crosses faster. [`NEVER`] if
-    /// nothing crosses.
+    /// The least latency of a link between two domains, as built: nothing crosses faster, since a
+    /// failure only adds to it. [`NEVER`] if nothing crosses.
     pub fn lookahead(&self) -> Time {
         let links = self.topology.links().into_iter();
         let between = links.filter(|links| links.between_domains);
@@ -423,20 +445,21 @@ impl Network {
 
     /// The latencies of all links of a domain, ps.
     fn latencies(&self, domain: DomainId) -> impl Iterator<Item = Time> + '_ {
-        let topology = &self.topology;
-        let routers = topology.domain_routers(domain).into_iter();
+        let routers = self.topology.domain_routers(domain).into_iter();
         routers.flat_map(move |router| {
-            (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
+            let ports = 0..self.topology.ports(router);
+            ports.map(move |port| self.link(Place::Router(router, port)).latency)
         })
     }
 
-    /// The least and the longest latency of any link, ps.
+    /// The least latency of any link as built, and the longest of any, ps.
     pub fn latency_range(&self) -> (Time, Time) {
         let links = self.topology.links();
         let latencies = || links.iter().map(|links| links.link.latency);
+        let failed = self.failures.iter().map(|(_, own)| own.link.latency);
         (
             latencies().min().unwrap_or(1),
-            latencies().max().unwrap_or(1),
+            latencies().chain(failed).max().unwrap_or(1),
         )
     }
 

@@ -15,8 +15,8 @@ use crate::state::records::attribution::Divided;
 use crate::state::{Channel, Input, NO_OUTPUT, Output, Router, Timing, Upstream, Wire};
 use crate::{BufferPer, Switching};
 use weir_input::OutputQueue;
-use weir_model::{DomainId, NEVER, PortId, RouterId, stream};
-use weir_network::topology::{Link, Peer};
+use weir_model::{DomainId, NEVER, PortId, RouterId, Time, stream};
+use weir_network::topology::{Link, Peer, Place};
 
 /// Purposes of random streams.
 const ROUTING_STREAM: u64 = 1;
@@ -93,13 +93,16 @@ impl<K: Compiled> FabricDomain<K> {
                     }
                     Peer::Router(other, far) => self.wires(other, far, &mut bases),
                 };
-                self.add_input(at as u32, upstream, &link);
-                self.add_output(wire, [id, to], &link, false);
+                let place = Place::Router(id, port);
+                // Its credits take the direction that begins here.
+                let back = network.link(place).latency;
+                self.add_input(at as u32, upstream, &link, back);
+                self.add_output(wire, [id, to], place);
             }
             if K::CC && self.fixed.can.answers {
                 let link = network.topology.link(id, 0);
-                self.add_input(at as u32, Upstream::Nothing, &link);
-                self.add_output(Wire::Unused, [id, id], &link, false);
+                self.add_input(at as u32, Upstream::Nothing, &link, link.latency);
+                self.add_output(Wire::Unused, [id, id], Place::Router(id, 0));
             }
         }
     }
@@ -161,7 +164,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ports.routers[at as usize].base + u32::from(port)
     }
 
-    fn add_input(&mut self, router: u32, upstream: Upstream, link: &Link) {
+    /// Adds an input behind a link as built; its credits take the latency `back`, ps.
+    fn add_input(&mut self, router: u32, upstream: Upstream, link: &Link, back: Time) {
         let queue_base = match self.fixed.voq {
             true => 0,
             false => self.ports.fifos.add(self.network.channels(link.kind)),
@@ -172,7 +176,7 @@ impl<K: Compiled> FabricDomain<K> {
             wake: NEVER,
             wire: Fifo::EMPTY,
             upstream,
-            credit_latency: link.latency + own.credit_delay,
+            credit_latency: back + own.credit_delay,
             crossbar: self.network.crossbar(own, link),
             router,
             queue_base,
@@ -180,7 +184,8 @@ impl<K: Compiled> FabricDomain<K> {
         });
     }
 
-    /// Place of a timing among those of the domain. Mostly there is one for each kind of link.
+    /// Place of a timing among those of the domain. Mostly there is one for each kind of link, and
+    /// one for each way in which links of a kind differ.
     fn place_of(&mut self, timing: Timing) -> u32 {
         let known = self.timings.iter().position(|&known| known == timing);
         known.unwrap_or_else(|| {
@@ -189,23 +194,20 @@ impl<K: Compiled> FabricDomain<K> {
         }) as u32
     }
 
-    /// Adds an output of one router to another. (A NIC's is of the router that it leads to.)
-    pub(crate) fn add_output(
-        &mut self,
-        wire: Wire,
-        [from, to]: [RouterId; 2],
-        link: &Link,
-        of_nic: bool,
-    ) {
+    /// Adds the output at a place, of one router to another. (A NIC's is of the router that it
+    /// leads to.) Crossbar and buffers are made for the link as built.
+    pub(crate) fn add_output(&mut self, wire: Wire, [from, to]: [RouterId; 2], place: Place) {
         let network = self.network.clone();
+        let (link, built) = (&network.link(place), &network.topology.link_from(place));
+        let of_nic = matches!(place, Place::Nic(_));
         let ends @ [own, next] = [network.router(from), network.router(to)];
         let queue = own.output_flits(&network.parameters);
         let prepaid = !of_nic && own.credit_to_cross() && own.output_queue != OutputQueue::None;
         let timing = self.place_of(Timing {
             rate: network.rate(link),
-            crossbar: network.crossbar(own, link),
+            crossbar: network.crossbar(own, built),
             latency: link.latency,
-            round_trip: network.parameters.round_trip_flits(ends, link),
+            round_trip: (network.parameters).round_trip_flits(ends, link, network.back(place)),
             crossing: own.latency,
             output_queue: queue.map(|flits| flits.min(network.most_queued())),
             unlimited: own.output_queue == OutputQueue::Unlimited,
@@ -229,11 +231,11 @@ impl<K: Compiled> FabricDomain<K> {
         // An endpoint takes everything at once. If packets need a place before they cross, it has
         // the places of any buffer, and no fewer than its link needs.
         let flits = match (sink, prepaid) {
-            (false, _) => network.queue_flits(ends, link),
+            (false, _) => network.queue_flits(ends, built),
             (true, false) => u64::from(u32::MAX / 2),
             (true, true) => network
-                .queue_flits(ends, link)
-                .max(network.parameters.full_rate_flits(ends, link)),
+                .queue_flits(ends, built)
+                .max(network.parameters.full_rate_flits(ends, built)),
         };
         // `simulation/limits.rs` refuses more.
         let capacity = u32::try_from(flits).unwrap_or(u32::MAX / 2);

@@ -15,6 +15,7 @@ pub mod tree;
 use std::any::Any;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section};
 use weir_model::{
@@ -35,6 +36,15 @@ pub enum Peer {
     Endpoint(EndpointId),
     /// Nothing: the port is not used.
     Unused,
+}
+
+/// The beginning of one direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Place {
+    /// At the NIC of an endpoint.
+    Nic(EndpointId),
+    /// At a port of a router.
+    Router(RouterId, PortId),
 }
 
 /// One link; both directions are alike.
@@ -209,6 +219,29 @@ impl dyn Topology + '_ {
     /// a [`Tree`](tree::Tree), a topology of one's own.
     pub fn as_a<T: Topology + 'static>(&self) -> Option<&T> {
         self.as_any()?.downcast_ref()
+    }
+
+    /// The link that begins at a place.
+    pub fn link_from(&self, from: Place) -> Link {
+        let (router, port) = match from {
+            Place::Nic(endpoint) => self.attachment(endpoint),
+            Place::Router(router, port) => (router, port),
+        };
+        self.link(router, port)
+    }
+
+    /// The place at the far end of a link, where its other direction begins. None for an unused
+    /// port.
+    pub fn far_end(&self, from: Place) -> Option<Place> {
+        let (router, port) = match from {
+            Place::Nic(endpoint) => self.attachment(endpoint),
+            Place::Router(router, port) => match self.peer(router, port) {
+                Peer::Router(router, port) => (router, port),
+                Peer::Endpoint(endpoint) => return Some(Place::Nic(endpoint)),
+                Peer::Unused => return None,
+            },
+        };
+        Some(Place::Router(router, port))
     }
 }
 

@@ -1,10 +1,10 @@
 //! The groups of a result, with their content.
 
 use super::{
-    Buckets, Cost, Flows, Group, Header, JobSeries, JobTasks, JobTotals, LOAD_DEFINITION,
-    LatencyNumbers, NOTE_TEXTS, OCCUPANCY, PORT_KINDS, Phases, Ports, RECORD_ABOUT, ROUTER_AXIS,
-    ROUTER_KINDS, Rates, Routers, Run, SCHEME_NAME, SERIES_BIN, SERIES_CLASS, SERIES_ENDPOINT,
-    SERIES_TIME, TimelineNumbers,
+    Buckets, ChangedLinks, Cost, Flows, Group, Header, JobSeries, JobTasks, JobTotals,
+    LOAD_DEFINITION, LatencyNumbers, NOTE_TEXTS, OCCUPANCY, PORT_KINDS, Phases, Ports,
+    RECORD_ABOUT, ROUTER_AXIS, ROUTER_KINDS, Rates, Routers, Run, SCHEME_NAME, SERIES_BIN,
+    SERIES_CLASS, SERIES_ENDPOINT, SERIES_TIME, TimelineNumbers,
 };
 use crate::attribution::table::{Elsewhere, Looks, Pressure, Waits};
 use weir_model::table::{
@@ -62,6 +62,13 @@ pub const GROUPS: &[Group] = &[
         about: "One row per used router port, for its outgoing direction, by router, then port.",
         attributes: &[&[PORT_KINDS]],
         columns: &[Ports::COLUMNS],
+    },
+    Group {
+        path: "/data/failures",
+        about: "One row per direction of a link that differs from its kind, by router, port, then \
+                `nic`. Only if the experiment has a section `[[failure]]`.",
+        attributes: &[],
+        columns: &[ChangedLinks::COLUMNS],
     },
     Group {
         path: "/data/routers",

@@ -45,6 +45,22 @@ columns! {
 }
 
 columns! {
+    /// `/data/failures`: one row per direction of a link that differs from its kind.
+    pub struct ChangedLinks of ChangedLinkRow {
+        router: RouterId, "1", "router";
+        port: PortId, "1", "port of the router";
+        nic: u16, "1", "0: what the router sends by the port; 1: what the NIC behind the port sends \
+            to the router";
+        kind: LinkKind, "1", "kind of the link, one of the attribute kinds of /data/ports";
+        failure: u32, "1", "number of its section [[failure]], from 0";
+        bandwidth: u64, "bit/s", "bandwidth of the link";
+        built_bandwidth: u64, "bit/s", "bandwidth that it was built with";
+        latency_ps: Time, "ps", "latency of the link";
+        added_latency_ps: Time, "ps", "part of it that the failure adds";
+    }
+}
+
+columns! {
     /// `/data/routers`: one row per router, by its number.
     pub struct Routers of RouterRow {
         router: RouterId, "1", "router";

@@ -46,7 +46,14 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
         "the first kind of links"
     );
     for links in topology.links() {
-        check_link(experiment, network, &links.link)?;
+        let kind = &topology.link_kinds()[links.link.kind.index()];
+        let checked = check_link(network, &links.link, format!("{kind}.bandwidth"));
+        checked.map_err(|invalid| experiment.topology.refuse(invalid))?;
+    }
+    for (_, changed) in network.failures.iter() {
+        let key = format!("failure.{}.bandwidth", changed.failure);
+        let checked = check_link(network, &changed.link, key);
+        checked.map_err(|invalid| experiment.file.refuse(invalid))?;
     }
     // Domains are alike; domains that were not would be found when they are built.
     let mut seen = Vec::new();
@@ -257,36 +264,30 @@ fn check_queues(
     Ok(())
 }
 
-/// Checks the serialization time of flits on a link.
-fn check_link(experiment: &Experiment, network: &Network, link: &Link) -> Result<(), ConfigError> {
-    let key = format!(
-        "{}.bandwidth",
-        network.topology.link_kinds()[link.kind.index()]
-    );
-    let refuse = |message: String, remedy: &str| {
-        let invalid = Invalid::new(&key, message, remedy);
-        Err(experiment.topology.refuse(invalid))
-    };
+/// Checks the serialization time of flits on a link, whose bandwidth has this key.
+fn check_link(network: &Network, link: &Link, key: String) -> Result<(), Invalid> {
     let bits = u128::from(network.parameters.flit.0);
     let bandwidth = u128::from(link.bandwidth.0);
     // In ps · bandwidth.
     let flit = bits * SECOND;
     let packet = flit * u128::from(network.parameters.max_packet);
     if flit < bandwidth {
-        return refuse(
+        return Err(Invalid::new(
+            key,
             format!("a flit of {bits} bits takes less than 1 ps on such a link"),
             "write less bandwidth or a larger router.flit",
-        );
+        ));
     }
     if packet > bandwidth * u128::from(Packet::LONGEST_LAG) {
-        return refuse(
+        return Err(Invalid::new(
+            key,
             format!(
                 "the longest packet ({} bits) takes {} ps on such a link; at most 1 s is possible",
                 bits * u128::from(network.parameters.max_packet),
                 packet / bandwidth
             ),
             "write more bandwidth or a smaller nic.max_packet",
-        );
+        ));
     }
     Ok(())
 }

@@ -21,7 +21,10 @@ use weir_fabric::{
 };
 use weir_input::{ConfigError, Until, suggest};
 use weir_model::{EndpointId, Invalid, LATEST, NEVER, Span};
-use weir_network::queueing::Divided;
+use weir_network::failures;
+use weir_network::queueing::{Divided, Queueing};
+use weir_network::routing::Routing;
+use weir_network::topology::Topology;
 
 use crate::collect::attribution;
 use crate::notes;
@@ -120,20 +123,9 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         routing: &*routing,
     };
     let queueing = (queueing.variant.build)(queueing, divided)?;
-    let routing = match queueing.spread() {
-        None => routing,
-        Some(_) if routing.keeps_bubbles() => {
-            return Err(experiment.queueing.refuse(Invalid::new(
-                "scheme",
-                "packets would change their virtual channel within a ring, and a bubble is kept in each",
-                "choose another scheme, or routing.rings = \"dateline\"",
-            )));
-        }
-        Some(spread) => {
-            let spread = spread.over(routing, &topology);
-            spread.map_err(|invalid| experiment.queueing.refuse(invalid))?
-        }
-    };
+    let routing = spread(experiment, queueing.as_ref(), routing, &topology)?;
+    let failures = failures::choose(&experiment.failures, topology.as_ref(), experiment.run.seed);
+    let failures = failures.map_err(|invalid| experiment.file.refuse(invalid))?;
     let parameters = parameters(experiment);
     let routers = routers(experiment, topology.as_ref())?;
     let (router, port) = topology.attachment(0);
@@ -183,6 +175,7 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         flows,
         discipline,
         topology,
+        failures,
         routing,
         queueing,
         parameters,
@@ -194,6 +187,25 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
     bubbles::check(experiment, &network)?;
     check_stages(experiment, &network)?;
     Ok((network, scheme))
+}
+
+/// The routing over all virtual channels, if the queueing scheme adds some.
+fn spread(
+    experiment: &Experiment,
+    queueing: &dyn Queueing,
+    routing: Box<dyn Routing>,
+    topology: &Arc<dyn Topology>,
+) -> Result<Box<dyn Routing>, ConfigError> {
+    let refuse = |invalid| experiment.queueing.refuse(invalid);
+    match queueing.spread() {
+        None => Ok(routing),
+        Some(_) if routing.keeps_bubbles() => Err(refuse(Invalid::new(
+            "scheme",
+            "packets would change their virtual channel within a ring, and a bubble is kept in each",
+            "choose another scheme, or routing.rings = \"dateline\"",
+        ))),
+        Some(spread) => spread.over(routing, topology).map_err(refuse),
+    }
 }
 
 fn recording(experiment: &Experiment, network: &Network) -> Recording {

@@ -3,14 +3,19 @@
 use crate::config::{self, Experiment};
 use weir_fabric::{DomainReport, Network, Who, merge_rows};
 use weir_model::Time;
+use weir_network::topology::Link;
 use weir_result::{Attribution, ElsewhereRow, Looks, PressureRow, WaitRow};
 
 use crate::plan::Plan;
 
 /// Interval between two examinations of the ports at first, in times of a longest packet on the
-/// slowest link; later two and four times that. Not a whole number: traffic proceeds in steps of
+/// slowest link as built; later two and four times that. Not a whole number: traffic proceeds in steps of
 /// packets, and is not to be seen at the same moment of a step each time.
 const PACKETS: f64 = 33.236;
+
+/// The same in times of a longest packet on the slowest link that differs from its kind. A quarter,
+/// so that a few slow links do not make the examination of all others coarse.
+const PACKETS_OF_FAILED: f64 = PACKETS / 4.0;
 
 /// Interval at which the ports are examined, ps; 0: never.
 pub(crate) fn interval(experiment: &Experiment, network: &Network) -> Time {
@@ -18,12 +23,12 @@ pub(crate) fn interval(experiment: &Experiment, network: &Network) -> Time {
         return 0;
     }
     let links = network.topology.links();
-    let longest = network.parameters.max_packet;
-    let times = links
-        .iter()
-        .map(|links| network.rate(&links.link).time(longest));
-    let packet = times.max().unwrap_or(0) as f64;
-    ((PACKETS * packet) as Time).max(1)
+    let time = |link: &Link| network.rate(link).time(network.parameters.max_packet) as f64;
+    let built = links.iter().map(|links| PACKETS * time(&links.link));
+    let failed = network.failures.iter();
+    let failed = failed.map(|(_, changed)| PACKETS_OF_FAILED * time(&changed.link));
+    let interval = built.chain(failed).fold(0.0, f64::max);
+    (interval as Time).max(1)
 }
 
 /// The tables of the backlog: by time, then router, port, and owner.

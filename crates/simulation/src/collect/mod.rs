@@ -269,10 +269,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = rows::ports(reports, plan, simulated);
-    data.link_kinds = topology.link_kinds().to_vec();
-    data.routers = rows::routers(topology.as_ref());
-    data.router_kinds = topology.router_kinds().to_vec();
-    data.axes = rows::axes(topology.as_ref());
+    add_network(&mut data, plan.network());
     data.series = rows::series(reports, plan, simulated);
     data.occupancy = (recording.occupancy > 0).then(|| rows::occupancy(reports, flit_bits));
     data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));
@@ -298,6 +295,16 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         .extend(plan.scheme.acts().and_then(|acts| inaction(&acts, &data)));
     data.summary.notes = data.notes.len() as u64;
     data
+}
+
+/// Adds the tables about the network itself.
+fn add_network(data: &mut Data, network: &Network) {
+    let topology = network.topology.as_ref();
+    data.link_kinds = topology.link_kinds().to_vec();
+    data.failures = rows::failures(network);
+    data.routers = rows::routers(topology);
+    data.router_kinds = topology.router_kinds().to_vec();
+    data.axes = rows::axes(topology);
 }
 
 const RESENT_GRANTED: &str = "resent_granted";

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::fluid::{Fluid, Link, Load};
 use super::rows::all_iterations;
 use crate::plan::Plan;
-use weir_fabric::{DomainReport, FlowBegin};
+use weir_fabric::{DomainReport, FlowBegin, Place};
 use weir_model::table::IterationRow;
 use weir_model::{LinkRate, Time};
 use weir_result::{FlowRow, Flows, Job, PhaseRow, Phases};
@@ -55,7 +55,7 @@ pub(super) fn tables(reports: &[DomainReport], plan: &Plan, jobs: &[Job]) -> (Fl
             || own_iterations.nth(phase as usize).is_some_and(ended);
         add_phase(
             plan,
-            Place { job, phase, over },
+            OnePhase { job, phase, over },
             &own,
             &mut flows,
             &mut phases,
@@ -129,20 +129,17 @@ fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
 
 /// Rate of a link.
 fn rate(plan: &Plan, link: Link) -> LinkRate {
-    let (network, topology) = (plan.network(), &plan.network().topology);
-    let link = match link {
-        Link::Source(endpoint) => {
-            let (router, port) = topology.attachment(endpoint);
-            topology.link(router, port)
-        }
-        Link::Port(router, port) => topology.link(router, port as u16),
+    let network = plan.network();
+    let from = match link {
+        Link::Source(endpoint) => Place::Nic(endpoint),
+        Link::Port(router, port) => Place::Router(router, port as u16),
     };
-    network.rate(&link)
+    network.rate(&network.link(from))
 }
 
 /// A phase of a job.
 #[derive(Clone, Copy)]
-struct Place {
+struct OnePhase {
     job: u32,
     phase: u32,
     /// True if no more flows of it will begin.
@@ -151,7 +148,7 @@ struct Place {
 
 fn add_phase(
     plan: &Plan,
-    Place { job, phase, over }: Place,
+    OnePhase { job, phase, over }: OnePhase,
     own: &[Flow],
     flows: &mut Flows,
     phases: &mut Phases,

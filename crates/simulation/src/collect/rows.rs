@@ -2,15 +2,16 @@
 
 use crate::plan::Plan;
 use weir_fabric::{
-    BinCounts, Counts, DomainReport, MOST_BINS, PortCounts, Series as Binned, add_counts,
-    merge_iterations,
+    BinCounts, Counts, DomainReport, MOST_BINS, Network, Place, PortCounts, Series as Binned,
+    add_counts, merge_iterations,
 };
 use weir_model::table::{IterationRow, Messages, Packets};
 use weir_model::{EndpointId, KindName, Time};
+use weir_network::failures::Changed;
 use weir_network::topology::{Peer, Topology};
 use weir_result::{
-    JobBin, Occupancy, PortRow, Ports, RateRow, Rates, RouterRow, Routers, SchemeColumn,
-    SchemeRecord, Series,
+    ChangedLinkRow, ChangedLinks, JobBin, Occupancy, PortRow, Ports, RateRow, Rates, RouterRow,
+    Routers, SchemeColumn, SchemeRecord, Series,
 };
 
 /// Adds up series with bins of the same or a smaller width than `width`, of which there are `bins`
@@ -88,6 +89,33 @@ pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> P
         }
     };
     rows.into_iter().map(row).collect()
+}
+
+/// The directions of links that differ from their kind: by router, port, then NIC.
+pub(super) fn failures(network: &Network) -> Option<ChangedLinks> {
+    let topology = &network.topology;
+    let row = |(from, changed): (Place, &Changed)| {
+        let ((router, port), nic) = match from {
+            Place::Nic(endpoint) => (topology.attachment(endpoint), 1),
+            Place::Router(router, port) => ((router, port), 0),
+        };
+        let (link, built) = (changed.link, topology.link_from(from));
+        ChangedLinkRow {
+            router,
+            port,
+            nic,
+            kind: link.kind,
+            // A file of fewer than 2³² bytes has fewer.
+            failure: changed.failure as u32,
+            bandwidth: link.bandwidth.0,
+            built_bandwidth: built.bandwidth.0,
+            latency_ps: link.latency,
+            added_latency_ps: link.latency - built.latency,
+        }
+    };
+    let mut rows: Vec<_> = network.failures.iter().map(row).collect();
+    rows.sort_unstable_by_key(|row| (row.router, row.port, row.nic));
+    (!rows.is_empty()).then(|| rows.into_iter().collect())
 }
 
 /// The network's routers.

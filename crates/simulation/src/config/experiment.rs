@@ -13,6 +13,7 @@ use weir_fabric::{
 use weir_input::registry::Chosen;
 use weir_input::{Buffer, Duration, OutputQueue, Section, Size, Speedup, Until};
 use weir_model::{FlitSize, Time};
+use weir_network::failures::FailureConfig;
 use weir_network::{queueing, routing, topology};
 
 /// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
@@ -408,6 +409,8 @@ pub struct Experiment {
     pub nic: NicConfig,
     /// `[congestion]`.
     pub congestion: Chosen<weir_congestion::Build>,
+    /// Every `[[failure]]`.
+    pub failures: Vec<FailureConfig>,
     /// Every `[[workload]]`.
     pub workloads: Vec<WorkloadConfig>,
     /// `[run]`.

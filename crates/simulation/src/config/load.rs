@@ -16,10 +16,11 @@ use weir_input::registry::{Chosen, Family};
 use weir_input::tree::{Member, Node, Value};
 use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
+use weir_network::failures::FailureConfig;
 use weir_network::topology;
 
 /// Top-level keys of an experiment file: its sections, and what is laid under them.
-pub(super) const SECTIONS: [&str; 11] = [
+pub(super) const SECTIONS: [&str; 12] = [
     presets::KEY,
     "topology",
     "routing",
@@ -27,6 +28,7 @@ pub(super) const SECTIONS: [&str; 11] = [
     "router",
     "nic",
     "congestion",
+    "failure",
     "workload",
     "run",
     "output",
@@ -73,6 +75,7 @@ pub(super) fn sections_to_experiment(
         router_kinds,
         nic: section(&file, "nic")?.parse::<NicConfig>()?,
         congestion: (catalog.schemes).read(with_preset(congestion, &catalog.schemes)?)?,
+        failures: failures(&file)?,
         workloads: workloads(&file, folder, catalog)?,
         run: run(&file)?,
         output: section(&file, "output")?.parse::<OutputConfig>()?,
@@ -262,6 +265,27 @@ fn topology(
 
 fn same_text(a: &Node, b: &Node) -> bool {
     matches!((&a.value, &b.value), (Value::String(a), Value::String(b)) if a == b)
+}
+
+/// Every `[[failure]]`.
+fn failures(file: &Section) -> Result<Vec<FailureConfig>, ConfigError> {
+    let items = match file.node.get("failure").map(|member| &member.value) {
+        None => return Ok(Vec::new()),
+        Some(Node {
+            value: Value::Array(items),
+            ..
+        }) => items,
+        Some(other) => {
+            return Err(file.refuse(Invalid::new(
+                "failure",
+                format!("expected a list of failures, got {}", other.type_name()),
+                "write [[failure]] and its keys on the lines below, once for every failure",
+            )));
+        }
+    };
+    let sections = items.iter().enumerate();
+    let sections = sections.map(|(at, one)| Section::new(one.clone(), format!("failure.{at}")));
+    sections.map(|section| section.parse()).collect()
 }
 
 fn workloads(

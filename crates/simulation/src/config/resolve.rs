@@ -38,6 +38,9 @@ pub(super) fn text(experiment: &Experiment) -> Result<String, ConfigError> {
     }
     add("[nic]", &Node::written(&experiment.nic)?);
     add("[congestion]", &experiment.congestion.written());
+    for failure in &experiment.failures {
+        add("[[failure]]", &Node::written(failure)?);
+    }
     for config in &experiment.workloads {
         add("[[workload]]", &workload(config)?);
     }

@@ -9,6 +9,7 @@ use weir_fabric::{
     TIMED_PACKET, Traffic,
 };
 use weir_model::{EndpointId, NEVER, Rng, Time, stream};
+use weir_network::topology::Place;
 use weir_workload::tasks::{Entries, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND};
 
 /// Messages of a pattern, and sizes of messages, that are drawn.
@@ -189,10 +190,25 @@ fn longest_bits(network: &Network) -> f64 {
     f64::from(network.parameters.max_packet) * flit
 }
 
-/// Bits that the link of an endpoint carries in a ps.
-pub(super) fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
+/// Bits that the link of an endpoint was built to carry in a ps, of which loads are shares.
+fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
+    network.topology.link_from(Place::Nic(endpoint)).bandwidth.0 as f64 / 1e12
+}
+
+/// Bits that the link to an endpoint carries in a ps.
+pub(super) fn received(network: &Network, endpoint: EndpointId) -> f64 {
     let (router, port) = network.topology.attachment(endpoint);
-    network.topology.link(router, port).bandwidth.0 as f64 / 1e12
+    network.link(Place::Router(router, port)).bandwidth.0 as f64 / 1e12
+}
+
+/// Bits that an endpoint sends in a ps at a load: all, unless its link carries less than it was
+/// built to.
+fn sent(network: &Network, endpoint: EndpointId, load: f64) -> f64 {
+    let offered = load * bandwidth(network, endpoint);
+    match network.failures.get(Place::Nic(endpoint)) {
+        Some(changed) => offered.min(changed.link.bandwidth.0 as f64 / 1e12),
+        None => offered,
+    }
 }
 
 /// A pattern, with the mean length of its messages in bits, and their destinations.
@@ -214,7 +230,7 @@ fn open_loop(
     let looked = || traffic.tasks.iter().copied().step_by(step);
     let senders: Vec<EndpointId> = looked().filter(|&one| traffic.sends(one)).collect();
     let of_all = traffic.tasks.len() as f64 / looked().count().max(1) as f64;
-    let carried: f64 = senders.iter().map(|&one| bandwidth(network, one)).sum();
+    let carried: f64 = senders.iter().map(|&one| sent(network, one, load)).sum();
     // Messages without a destination are not sent.
     let mut drawn = Drawn::default();
     for at in 0..draws {
@@ -225,7 +241,7 @@ fn open_loop(
         drawn.message(open, from, now, network, &mut rng);
     }
     let sent = drawn.sent as f64 / drawn.messages.max(1) as f64;
-    let offered = carried * of_all * load * sent;
+    let offered = carried * of_all * sent;
     let message = open.sizes.mean_bits();
     let packets = packets_per_message(open, longest_bits(network), &mut rng) / message;
     let hops = drawn.routers / drawn.sent.max(1) as f64;

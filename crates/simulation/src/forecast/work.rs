@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::flow::{Amount, Flow, Receivers, bandwidth};
+use super::flow::{Amount, Flow, Receivers, received};
 use crate::Plan;
 use crate::config::Experiment;
 use weir_fabric::{BufferPer, CHUNK, MOST_BINS, Network, Traffic};
@@ -202,10 +202,15 @@ fn mean_hops(flows: &[Flow]) -> f64 {
 fn latency(flows: &[Flow], network: &Network) -> f64 {
     let links = network.topology.links();
     let count: f64 = links.iter().map(|links| links.count as f64).sum();
-    let sum: f64 = links
+    let built = links
         .iter()
-        .map(|links| links.count as f64 * links.link.latency as f64)
-        .sum();
+        .map(|links| links.count as f64 * links.link.latency as f64);
+    // Of each direction, half a link.
+    let added = network.failures.iter().map(|(from, changed)| {
+        let built = network.topology.link_from(from).latency;
+        0.5 * (changed.link.latency - built) as f64
+    });
+    let sum = built.chain(added).sum::<f64>();
     let hops = mean_hops(flows);
     hops * (sum / count.max(1.0) + network.typical().latency as f64)
 }
@@ -264,7 +269,7 @@ fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], netw
                 let own = returning.get(share.endpoint as usize).copied();
                 let data = coming.get(&share.endpoint).copied().unwrap_or(share.bits);
                 let all = data + own.unwrap_or(0.0);
-                let part = (bandwidth(network, share.endpoint) / all).min(1.0);
+                let part = (received(network, share.endpoint) / all).min(1.0);
                 share.endpoints * share.bits * part
             })
             .sum();

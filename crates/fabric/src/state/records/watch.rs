@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Switching;
 use crate::setup::network::Network;
-use weir_model::{EndpointId, LinkKind, PortId, RouterId, Time};
+use weir_model::{EndpointId, LinkKind, Time};
+use weir_network::topology::Place;
 
 /// Steps of the packets that a domain follows.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -18,15 +19,6 @@ pub struct Watch {
     /// For how long the NIC of a message had lacked credit when the message was handed to it, by
     /// source and number.
     pub stalled: FxHashMap<(EndpointId, u32), Time>,
-}
-
-/// The beginning of a link of a watched packet's path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
-    /// At the NIC of an endpoint.
-    Nic(EndpointId),
-    /// At a port of a router.
-    Router(RouterId, PortId),
 }
 
 /// One link of a packet's path.

@@ -209,7 +209,7 @@ fn a_panic_on_one_rank_ends_all() {
     command.args([
         "--ignored",
         "--exact",
-        "failure::panic_on_rank_one",
+        "restart::crashes::panic_on_rank_one",
         "--nocapture",
         "--test-threads=1",
     ]);
