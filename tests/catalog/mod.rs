@@ -156,6 +156,29 @@ fn every_routing_on_every_topology() {
     }
 }
 
+/// Links in both directions and in one, slower and longer.
+#[test]
+fn every_routing_goes_on_over_failures() {
+    let failures = "
+        [[failure]]
+        links = \"fabric\"
+        share = 0.2
+        bandwidth = 0.3
+        added_latency = \"137 ns\"
+        [[failure]]
+        links = [{ endpoint = 1 }]
+        direction = \"out\"
+        bandwidth = \"7 Gbps\"
+    ";
+    let failures: Table = failures.parse().expect("TOML");
+    for network in networks() {
+        let network = network.set("failure", failures["failure"].clone());
+        let data = everywhere(&crowded(network, "1500 ns"));
+        assert!(data.summary.messages_received > 1_000);
+        assert!(data.failures.is_some());
+    }
+}
+
 #[test]
 fn every_queueing_on_every_topology() {
     for variant in &catalog().queueing.variants {

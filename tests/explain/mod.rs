@@ -236,6 +236,20 @@ fn check_slow(experiment: &Experiment, key: &str, link: Link) {
     check(&slow, link, experiment);
 }
 
+/// One link of many has a fifth of its rate.
+#[test]
+fn a_failure_is_found() {
+    let jobs = dragonfly()
+        .pairs("hot", &[0, 2], &[8, 10], 0.15)
+        .pairs("victims", &[3, 5], &[1, 9], 0.05)
+        .bystanders(0.02);
+    let failure: toml::Table = "links = [{ routers = [0, 4] }]\nbandwidth = \"20 Gbps\""
+        .parse()
+        .expect("TOML");
+    let slow = jobs.clone().set("failure", vec![failure]);
+    check(&slow, Link::Between(0, 4), &jobs);
+}
+
 #[test]
 fn a_slow_link_of_a_dragonfly() {
     let jobs = Experiment::dragonfly(2, 4, 1)

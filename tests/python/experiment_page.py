@@ -180,7 +180,7 @@ class Page:
             self.lines += [schema.get("description", ""), ""]
             self.variants(name, schema)
         else:
-            self.table(self.follow(schema))
+            self.table(self.follow(schema.get("items", schema)))
 
     def study(self):
         for name in study_order(self.schema):
