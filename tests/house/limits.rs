@@ -12,7 +12,10 @@ pub const OTHERS: &str = "*";
 /// before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("weir_input", &[OTHERS, "registry"]),
-    ("weir_network", &["topology", "routing", "queueing"]),
+    (
+        "weir_network",
+        &["topology", "failures", "routing", "queueing"],
+    ),
     ("weir_result", &[OTHERS, "explain"]),
     (
         "weir_simulation",
@@ -202,7 +205,7 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/fabric/src/router/link.rs fn send", 74),
         ("crates/report/src/congestion.rs fn drawing", 94),
         ("crates/report/src/draw/tests.rs fn plots", 91),
-        ("crates/simulation/src/assemble/mod.rs fn network", 90),
+        ("crates/simulation/src/assemble/mod.rs fn network", 80),
         ("crates/simulation/src/collect/mod.rs fn merge", 81),
         ("crates/simulation/src/collect/mod.rs fn scheme", 76),
         ("crates/simulation/src/assemble/flows.rs fn rules", 87),

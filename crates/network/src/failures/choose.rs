@@ -158,13 +158,6 @@ fn change(
 
 /// The links of a name.
 fn named(name: &LinkName, topology: &dyn Topology) -> Result<Vec<Ends>, Invalid> {
-    let beyond = |key: &str, what: &str, number: u32, count: u32| {
-        Err(Invalid::new(
-            key,
-            format!("{what} {number} is beyond the network, which has {count} {what}s"),
-            format!("write a number from 0 to {}", count - 1),
-        ))
-    };
     let routers = topology.routers();
     let ends = |from: Place| topology.far_end(from).map(|far| [from, far]);
     match *name {
@@ -229,6 +222,15 @@ fn named(name: &LinkName, topology: &dyn Topology) -> Result<Vec<Ends>, Invalid>
     }
 }
 
+/// The error about a number that the network does not have.
+fn beyond<T>(key: &str, what: &str, number: u32, count: u32) -> Result<T, Invalid> {
+    Err(Invalid::new(
+        key,
+        format!("{what} {number} is beyond the network, which has {count} {what}s"),
+        format!("write a number from 0 to {}", count - 1),
+    ))
+}
+
 /// The ports of a router that have links, for an error.
 fn used_ports(topology: &dyn Topology, router: RouterId) -> String {
     let ports = 0..topology.ports(router);
@@ -275,7 +277,7 @@ fn all_links(topology: &dyn Topology) -> impl Iterator<Item = Ends> + '_ {
     })
 }
 
-/// Draws links of a kind among those that no failure changes.
+/// Draws links of a kind among links that no failure changes.
 fn drawn(
     own: &FailureConfig,
     kind: &str,
@@ -327,8 +329,8 @@ fn drawn(
     Ok(links.map(|(_, ends)| ends).collect())
 }
 
-/// `count` different numbers below `of`, ascending. A larger `count` of the same stream adds numbers
-/// to those of a smaller one.
+/// `count` different numbers below `of`, ascending. A larger `count` of the same stream has the
+/// numbers of a smaller one, and more.
 fn draw(count: usize, of: usize, rng: &mut Rng) -> Vec<usize> {
     // The shuffle of Fisher and Yates, of which only the moved numbers are kept.
     let mut moved: FxHashMap<usize, usize> = FxHashMap::default();
