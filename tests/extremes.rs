@@ -209,6 +209,19 @@ fn of_workload(experiment: Experiment, path: &str, value: Value) -> Experiment {
     experiment.with(path, value)
 }
 
+/// A link that fails, with this key.
+fn of_failure(experiment: Experiment, key: &str, value: Value) -> Experiment {
+    let mut failure = toml::toml! {
+        links = "all"
+        bandwidth = 0.5
+    };
+    if key != "share" {
+        failure.insert("count".into(), 1.into());
+    }
+    failure.insert(key.into(), value);
+    experiment.set("failure", vec![failure])
+}
+
 /// The base experiment of a case: its topology, routing, scheme and workload are drawn.
 fn base(schema: &Json, rng: &mut Rng) -> Base {
     let sections = &schema["properties"];
@@ -246,6 +259,7 @@ fn base(schema: &Json, rng: &mut Rng) -> Base {
     for section in ["router", "nic", "run", "output"] {
         add(&sections[section], section, of_file, &mut all);
     }
+    add(&sections["failure"]["items"], "", of_failure, &mut all);
     let experiment = experiment
         .set("queueing.scheme", queues)
         .set("congestion.scheme", scheme)

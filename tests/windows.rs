@@ -1,7 +1,7 @@
 //! The length of windows changes no result: the outcome of a run does not depend on when domains
 //! hear of each other's packets and credits.
 
-use crate::catalog::{crowded, examples, first_networks, networks};
+use crate::catalog::{crowded, examples, failing, first_networks, networks};
 use crate::same_bits::{busy, same_on};
 use crate::support::{Experiment, run_plan};
 use weir::catalog::catalog;
@@ -89,6 +89,19 @@ fn of_every_scheme() {
                     same_in_shorter_windows(&crowded);
                 }
             }
+        }
+    }
+}
+
+/// Also with signals that take the time of the links on their way.
+#[test]
+fn over_links_that_differ() {
+    for network in first_networks() {
+        let plain = crowded(failing(network), "800 ns");
+        let signals = plain.clone().set("congestion.scheme", "sst_cm");
+        assert!(signals.plan().schedule.interleaving.is_none());
+        for experiment in with_routers(&plain).iter().chain([&signals]) {
+            same_in_shorter_windows(experiment);
         }
     }
 }

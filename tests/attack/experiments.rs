@@ -36,6 +36,7 @@ pub fn experiment(seed: u64) -> Experiment {
         workloads: vec![any_traffic()],
     };
     making.network();
+    making.failures();
     making.section("router", &schema_for!(RouterConfig).to_value());
     making.section("nic", &schema_for!(NicConfig).to_value());
     making.queueing();
@@ -120,6 +121,24 @@ impl Making {
             "no good network in 100,000 draws; the last:\n{}",
             self.experiment().text()
         );
+    }
+
+    /// Links that differ from their kind, in a third of the cases.
+    fn failures(&mut self) {
+        if !self.draw.percent(33) {
+            return;
+        }
+        let mut failure = Table::new();
+        failure.insert("links".into(), self.draw.one(&["all", "fabric"]).into());
+        failure.insert("share".into(), self.draw.one(&[0.1, 0.5, 1.0]).into());
+        let share = self.draw.one(&[0.01, 0.3, 1.0]);
+        failure.insert("bandwidth".into(), share.into());
+        let added = self.draw.one(&["0 ns", "1 ps", "333 ns", "5 us"]);
+        failure.insert("added_latency".into(), added.into());
+        self.table.insert("failure".into(), vec![failure].into());
+        if self.plan().is_none() {
+            self.table.remove("failure");
+        }
     }
 
     /// A section of which every key may be left out; as it is by default if nothing that is drawn

@@ -101,6 +101,23 @@ pub fn crowded(network: Experiment, until: &str) -> Experiment {
         .to_completion(until)
 }
 
+/// With links that are slower and longer, in both directions and in one.
+pub fn failing(network: Experiment) -> Experiment {
+    let failures = "
+        [[failure]]
+        links = \"fabric\"
+        share = 0.2
+        bandwidth = 0.3
+        added_latency = \"137 ns\"
+        [[failure]]
+        links = [{ endpoint = 1 }]
+        direction = \"out\"
+        bandwidth = \"7 Gbps\"
+    ";
+    let mut failures: Table = failures.parse().expect("TOML");
+    network.set("failure", failures.remove("failure").expect("failures"))
+}
+
 /// Runs in one process and on two ranks, which save the state somewhere in between; goes on from
 /// there on three ranks and on one. Returns the data, which are the same.
 fn everywhere(experiment: &Experiment) -> Data {
@@ -156,24 +173,10 @@ fn every_routing_on_every_topology() {
     }
 }
 
-/// Links in both directions and in one, slower and longer.
 #[test]
 fn every_routing_goes_on_over_failures() {
-    let failures = "
-        [[failure]]
-        links = \"fabric\"
-        share = 0.2
-        bandwidth = 0.3
-        added_latency = \"137 ns\"
-        [[failure]]
-        links = [{ endpoint = 1 }]
-        direction = \"out\"
-        bandwidth = \"7 Gbps\"
-    ";
-    let failures: Table = failures.parse().expect("TOML");
     for network in networks() {
-        let network = network.set("failure", failures["failure"].clone());
-        let data = everywhere(&crowded(network, "1500 ns"));
+        let data = everywhere(&crowded(failing(network), "1500 ns"));
         assert!(data.summary.messages_received > 1_000);
         assert!(data.failures.is_some());
     }

@@ -248,6 +248,13 @@ fn a_failure_is_found() {
         .expect("TOML");
     let slow = jobs.clone().set("failure", vec![failure]);
     check(&slow, Link::Between(0, 4), &jobs);
+    let found = explained(&slow.until("40 us").run().data);
+    assert_eq!(found.roots[0].bandwidth_left, Some(0.2));
+    let text = weir::report::explanation::text("slow", &found);
+    assert!(
+        text.contains("(degraded to 20 % of its bandwidth)"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -153,12 +153,15 @@ fn root(root: &Root) -> String {
         Some(_) => format!("the link to {}", lead_to(root)),
         None => format!("the {} link to {}", root.kind, lead_to(root)),
     };
+    let failed = root.bandwidth_left.map_or(String::new(), |left| {
+        format!(" (degraded to {} of its bandwidth)", percent(left))
+    });
     let stalled = match root.stalled {
         share if share < 5e-4 => "never stalled".to_string(),
         share => format!("stalled for {} of it", percent(share)),
     };
     let mut text = format!(
-        "Router {} port {}, {leads}: busy for {} of the run and {stalled}, full from about {} to \
+        "Router {} port {}, {leads}{failed}: busy for {} of the run and {stalled}, full from about {} to \
          {}; {} of all waiting begins here.",
         root.router,
         root.port,

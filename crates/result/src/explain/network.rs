@@ -24,6 +24,22 @@ pub struct Port {
     pub busy_ps: u64,
     /// Time with a packet ready but no credit, ps.
     pub stalled_ps: u64,
+    /// Share of the bandwidth that its link was built with, if a failure has taken some of it.
+    pub bandwidth_left: Option<f64>,
+}
+
+/// The router ports whose links have lost bandwidth, with the share that is left.
+fn failures(result: &ResultFile) -> Result<Vec<((u32, u16), f64)>, TraceError> {
+    let names = ["router", "port", "nic", "bandwidth", "built_bandwidth"];
+    let Some([router, port, nic, now, built]) = result.table("data/failures", names)? else {
+        return Ok(Vec::new());
+    };
+    let slow = (0..router.len()).filter(|&row| nic[row] == 0 && now[row] < built[row]);
+    let slow = slow.map(|row| {
+        let left = now[row] as f64 / built[row] as f64;
+        ((router[row] as u32, port[row] as u16), left)
+    });
+    Ok(slow.collect())
 }
 
 /// All ports of a network.
@@ -55,7 +71,7 @@ impl Network {
         let [endpoint, peer_router, peer_port] = leads;
         let kinds = result.port_kinds()?;
         let number = |value: i64| u32::try_from(value).ok();
-        let ports: Vec<Port> = (0..router.len())
+        let mut ports: Vec<Port> = (0..router.len())
             .map(|row| Port {
                 router: router[row] as u32,
                 port: port[row] as u16,
@@ -64,12 +80,18 @@ impl Network {
                 peer: number(peer_router[row]).map(|other| (other, peer_port[row] as u16)),
                 busy_ps: busy[row],
                 stalled_ps: stalled[row],
+                bandwidth_left: None,
             })
             .collect();
         let places = ports.iter().enumerate();
-        let places = places
+        let places: HashMap<_, _> = places
             .map(|(at, one)| ((one.router, one.port), at))
             .collect();
+        for (place, left) in failures(result)? {
+            if let Some(&at) = places.get(&place) {
+                ports[at].bandwidth_left = Some(left);
+            }
+        }
         let mut groups = result.column("data/routers", "group")?.unwrap_or_default();
         let routers = groups.len() as u64;
         if groups.iter().any(|group| *group >= routers) {

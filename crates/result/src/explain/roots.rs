@@ -39,6 +39,9 @@ pub struct Root {
     pub endpoint: Option<u32>,
     /// The router that it leads to, and the port there, if it does.
     pub peer: Option<(u32, u16)>,
+    /// Share of the bandwidth that the link was built with, if a failure has taken some of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth_left: Option<f64>,
     /// Share of the run in which flits were on the link.
     pub busy: f64,
     /// Share of the run in which it had no credit for a ready packet.
@@ -204,6 +207,7 @@ pub(super) fn root(run: &Run, charges: &Charges, root: PortIndex) -> Root {
         group: run.network.group(root),
         endpoint: port.endpoint,
         peer: port.peer,
+        bandwidth_left: port.bandwidth_left,
         busy: share_of_run(port.busy_ps),
         stalled: share_of_run(port.stalled_ps),
         from_ps: first,
