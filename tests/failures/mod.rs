@@ -266,7 +266,8 @@ fn every_link_is_drawn_as_often_as_any_other() {
         toml::from_str("links = \"global\"\ncount = 6\nbandwidth = 0.5").expect("a failure");
     let mut times = std::collections::BTreeMap::<_, u32>::new();
     for seed in 0..3_000 {
-        let found = weir::failures::choose(&[failure.clone()], topology, seed).expect("links");
+        let found =
+            weir::failures::choose(std::slice::from_ref(&failure), topology, seed).expect("links");
         found
             .iter()
             .for_each(|(from, _)| *times.entry(from).or_default() += 1);

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use crate::{ResultFile, TraceError};
 
+/// A router and its port.
+type RouterPort = (u32, u16);
+
 /// The place of a port in `/data/ports`.
 pub type PortIndex = usize;
 
@@ -29,7 +32,7 @@ pub struct Port {
 }
 
 /// The router ports whose links have lost bandwidth, with the share that is left.
-fn failures(result: &ResultFile) -> Result<Vec<((u32, u16), f64)>, TraceError> {
+fn failures(result: &ResultFile) -> Result<Vec<(RouterPort, f64)>, TraceError> {
     let names = ["router", "port", "nic", "bandwidth", "built_bandwidth"];
     let Some([router, port, nic, now, built]) = result.table("data/failures", names)? else {
         return Ok(Vec::new());
@@ -47,7 +50,7 @@ fn failures(result: &ResultFile) -> Result<Vec<((u32, u16), f64)>, TraceError> {
 pub struct Network {
     /// By router, then port.
     pub ports: Vec<Port>,
-    places: HashMap<(u32, u16), PortIndex>,
+    places: HashMap<RouterPort, PortIndex>,
     /// The group of each router.
     pub groups: Vec<u32>,
 }
