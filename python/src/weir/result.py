@@ -20,6 +20,7 @@ SCHEMA_VERSION = 3
 #: Columns that say what a row is about, besides the scale: by the group, or the group that it is in.
 IDENTITY: dict[str, frozenset[str]] = {
     "ports": frozenset({"port", "kind", "peer_router", "peer_port", "endpoint"}),
+    "failures": frozenset({"port", "nic", "kind", "failure"}),
     "routers": frozenset({"kind", "group", "domain"}),
     "rates": frozenset({"endpoint", "job", "task"}),
     "iterations": frozenset({"iteration"}),
