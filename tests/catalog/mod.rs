@@ -142,6 +142,7 @@ fn everywhere(experiment: &Experiment) -> Data {
         for ranks in [3.min(most), 1] {
             let resumed = good(resume_on(ranks, &plan, &kept), &text);
             let when = kept.until();
+            println!("gone on from {when} ps on {ranks} ranks");
             assert!(
                 same(&resumed, &alone),
                 "gone on from {when} ps on {ranks} ranks, the run differs in\n{text}"

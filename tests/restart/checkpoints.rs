@@ -159,6 +159,7 @@ fn a_killed_run_goes_on_to_the_same_bits() {
         for _ in 0..kills {
             let ranks = [1, 2, 3][below(&mut rng, 3) as usize];
             case.signalled_on(ranks, &command, Signal::KILL, &mut rng);
+            println!("killed on {ranks} ranks");
         }
         if let Some(newest) = case.newest("a") {
             // Two are kept, and each time it may have been killed before it removed the third.
