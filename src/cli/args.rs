@@ -8,7 +8,9 @@ use super::help::names::Names;
 use super::launch::mpi_library;
 use super::program;
 use super::sweep::SweepCommand;
-use weir_input::{Duration, Size};
+#[cfg(feature = "mpi")]
+use weir_input::Duration;
+use weir_input::Size;
 
 /// Exit codes of the process; docs/running.md says more.
 pub const EXIT_CODES: &str = "\
@@ -213,6 +215,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "TIME")]
     pub checkpoint_every: Option<String>,
     /// On several ranks: end all if one waits for another for so long.
+    #[cfg(feature = "mpi")]
     #[arg(long, value_name = "TIME", default_value = "30 min")]
     pub max_wait: Duration,
     /// Stop if this process, or a rank, takes so much memory, such as "12 GiB"; with
@@ -234,6 +237,15 @@ fn bytes(text: &str) -> Result<u64, String> {
 }
 
 impl RunOptions {
+    /// The longest that a rank waits for another.
+    pub fn patience(&self) -> std::time::Duration {
+        #[cfg(feature = "mpi")]
+        return std::time::Duration::from_nanos(self.max_wait.0 / 1_000);
+        // There are no others.
+        #[cfg(not(feature = "mpi"))]
+        std::time::Duration::MAX
+    }
+
     /// All keys that are given beside the file, as `--set` has them.
     pub fn sets(&self) -> Vec<String> {
         let mut sets = self.overrides.sets();

@@ -313,6 +313,30 @@ fn a_checkpoint_of_another_experiment_or_program_is_refused() {
     assert!(said.contains("there is no checkpoint in whole"), "{said}");
 }
 
+/// What has the name of a checkpoint's folder and is none of weir's stays.
+#[test]
+fn nothing_else_is_removed() {
+    let case = Case::new();
+    let own = [
+        "a/checkpoint/notes.txt",
+        "a/checkpoint/best/model",
+        "a/checkpoint/7ps/mine",
+    ];
+    for name in own {
+        let path = case.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
+        fs::write(path, b"mine").expect("writes");
+    }
+    for every in ["1 h", "5 ms"] {
+        let every = format!("--checkpoint-every={every}");
+        let (code, said) = case.run(&["e.toml", "--out", "a", "--force", &every]);
+        assert_eq!(code, Some(0), "{said}");
+        for name in own {
+            assert_eq!(fs::read(case.path(name)).expect("still there"), b"mine");
+        }
+    }
+}
+
 /// A directory that cannot be written costs the checkpoint, not the run.
 #[test]
 fn a_run_goes_on_without_a_place_for_checkpoints() {

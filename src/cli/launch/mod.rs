@@ -2,6 +2,7 @@
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 mod same;
@@ -13,6 +14,7 @@ pub use same::must_be_the_same;
 use crate::cli::console::tell_failure;
 use crate::cli::failure::{FAILED, Failure};
 use weir_engine::{Local, Transport};
+use weir_model::Time;
 
 /// Environment variables that MPI launchers set for their ranks.
 const LAUNCHERS: [&str; 5] = [
@@ -22,6 +24,14 @@ const LAUNCHERS: [&str; 5] = [
     "MPI_LOCALNRANKS",
     "MV2_COMM_WORLD_RANK",
 ];
+
+/// Everything before this has been simulated in this process, ps.
+static REACHED: AtomicU64 = AtomicU64::new(0);
+
+/// Takes note of the simulated time that the run has reached, for messages about ranks that hang.
+pub fn has_reached(until: Time) {
+    REACHED.store(until, Ordering::Relaxed);
+}
 
 /// No rank: more than all of them.
 const NOBODY: u64 = u64::MAX;
@@ -39,7 +49,7 @@ pub fn on_all_ranks(patience: Duration, work: impl FnOnce(&mut dyn Transport) ->
     if launched && let Some(mut mpi) = weir_mpi::Mpi::start() {
         let alone = mpi.size() == 1;
         if !alone {
-            watchdog::start(mpi.waits(), mpi.rank(), patience);
+            watchdog::start(mpi.waits(), mpi.rank(), patience, &REACHED);
         }
         let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut mpi)));
         return match code {

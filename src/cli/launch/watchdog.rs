@@ -1,12 +1,15 @@
 //! Ends a run in which a rank waits for another one that does not come.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cli::console::tell;
 use crate::cli::failure::FAILED;
+use weir_model::Time;
 use weir_mpi::{Waits, Whom, abort_all};
+use weir_report::format::simulated;
 
 /// Time between two looks, at most.
 const TICK: Duration = Duration::from_secs(1);
@@ -15,7 +18,8 @@ const TICK: Duration = Duration::from_secs(1);
 const LATER: Duration = Duration::from_millis(200);
 
 /// Looks at the waits of this rank from now on. After a wait of `patience` all ranks are ended.
-pub fn start(waits: Arc<Waits>, rank: u32, patience: Duration) {
+/// `reached` is the simulated time that the run has reached, ps.
+pub fn start(waits: Arc<Waits>, rank: u32, patience: Duration, reached: &'static AtomicU64) {
     let patience = patience.saturating_add(LATER.saturating_mul(rank));
     let work = move || {
         let mut seen = (None, Instant::now());
@@ -27,7 +31,12 @@ pub fn start(waits: Arc<Waits>, rank: u32, patience: Duration) {
             } else if let Some((_, whom)) = now
                 && seen.1.elapsed() >= patience
             {
-                give_up(rank, whom, seen.1.elapsed());
+                give_up(
+                    rank,
+                    whom,
+                    seen.1.elapsed(),
+                    reached.load(Ordering::Relaxed),
+                );
             }
         }
     };
@@ -35,12 +44,12 @@ pub fn start(waits: Arc<Waits>, rank: u32, patience: Duration) {
     let _ = thread::Builder::new().name("watchdog".into()).spawn(work);
 }
 
-fn give_up(rank: u32, whom: Whom, waited: Duration) -> ! {
+fn give_up(rank: u32, whom: Whom, waited: Duration, reached: Time) -> ! {
     let others = match whom {
         Whom::All => "the other ranks".to_string(),
         Whom::One(other) => format!("rank {other}"),
     };
-    let at = crate::cli::run::reached();
+    let at = simulated(reached);
     tell(format!(
         "error: rank {rank} has waited for {others} for {} s, after {at} of simulated time\n  \
          help: a rank hangs there, or one that it waits for in turn, or a host does not answer; \

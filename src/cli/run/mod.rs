@@ -16,7 +16,6 @@ use crate::cli::signals::{Asked, exit_code};
 use crate::cli::sweep::quoted;
 use crate::cli::watch;
 use viewer::Viewer;
-pub use viewer::reached;
 use weir_engine::{StopReason, Transport};
 use weir_model::{EndpointId, NEVER};
 use weir_report::format::{bytes, simulated, whole};
@@ -28,12 +27,8 @@ use weir_simulation::{Outcome, Plan, RunError, checkpoint, run_kept};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions, catalog: &Catalog) -> ExitCode {
-    let patience = std::time::Duration::from_nanos(options.max_wait.0 / 1_000);
-    on_all_ranks(patience, |transport| {
-        match on_this_rank(options, catalog, transport) {
-            Ok(()) => 0,
-            Err(code) => code,
-        }
+    on_all_ranks(options.patience(), |transport| {
+        on_this_rank(options, catalog, transport).map_or_else(|code| code, |()| 0)
     })
 }
 

@@ -1,11 +1,11 @@
 //! Shows the progress of a run on rank 0, watches the clock and listens for signals on all.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::progress::{Kind, Progress, state};
 use crate::cli::console::tell;
+use crate::cli::launch::has_reached;
 use crate::cli::signals::Asked;
 use weir_engine::StopReason;
 use weir_input::{Duration as Span, Until};
@@ -113,17 +113,9 @@ impl Viewer {
     }
 }
 
-/// Everything before this has been simulated in this process, ps.
-static REACHED: AtomicU64 = AtomicU64::new(0);
-
-/// The simulated time that the run of this process has reached, in words.
-pub fn reached() -> String {
-    simulated(REACHED.load(Ordering::Relaxed))
-}
-
 impl Observer for Viewer {
     fn progress(&mut self, now: weir_engine::Progress, ranks: u32) {
-        REACHED.store(now.at.until, Ordering::Relaxed);
+        has_reached(now.at.until);
         // The moves of the other ranks are not known between windows; they share the work evenly.
         let moved = now.moved_here * u64::from(ranks);
         self.note(now.at.until, moved);

@@ -1,5 +1,6 @@
 //! The manifest of a checkpoint: what it is of, and where the state of each domain is.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,9 @@ use weir_result::{difference, lasting};
 
 /// Name of the file.
 const FILE: &str = "manifest";
+
+/// Names of the files with states, before the number of the rank.
+const STATES: &str = "states-";
 
 /// First bytes of the file, before the format and the checksum of the rest.
 const MARK: &[u8] = b"weir checkpoint\n";
@@ -133,5 +137,11 @@ pub fn file(folder: &Path) -> PathBuf {
 
 /// Name of the file with the states of a rank.
 pub fn states_file(rank: u32) -> String {
-    format!("states-{rank}")
+    format!("{STATES}{rank}")
+}
+
+/// True for the names of files of a checkpoint.
+pub fn is_file_of(name: &OsStr) -> bool {
+    let name = name.to_str();
+    name.is_some_and(|name| name == FILE || name.starts_with(STATES))
 }

@@ -5,11 +5,11 @@
 //! go on from it. It is written beside the previous one and renamed when all of it has reached the
 //! disk, so that there is always a whole one. Two are kept.
 
+mod folder;
 mod manifest;
 mod read;
 mod write;
 
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,19 +21,11 @@ use serde::{Deserialize, Serialize};
 use weir_engine::Start;
 use weir_model::Time;
 
+pub use folder::{FOLDER, list, remove};
 pub use manifest::Manifest;
 pub(super) use read::load;
 pub use read::{Found, find};
 pub(super) use write::{agreed, write};
-
-/// Folder of the checkpoints in the directory of a result.
-pub const FOLDER: &str = "checkpoint";
-
-/// The one that is being written.
-const NEW: &str = ".new";
-
-/// Checkpoints that are kept.
-const KEPT: usize = 2;
 
 /// What a checkpoint must agree with: the states of another program or experiment mean something
 /// else.
@@ -84,12 +76,6 @@ pub struct Checkpoints {
     pub found: Vec<Manifest>,
 }
 
-impl Checkpoints {
-    fn folder(&self) -> PathBuf {
-        self.dir.join(FOLDER)
-    }
-}
-
 /// Reasons why a checkpoint cannot be used.
 #[derive(Debug, Error)]
 pub enum CheckpointError {
@@ -134,39 +120,4 @@ pub enum CheckpointError {
         /// The first lines that differ.
         difference: String,
     },
-}
-
-/// The checkpoints in the directory of a result: simulated time in ps and folder, the newest first.
-pub fn list(dir: &Path) -> Vec<(Time, PathBuf)> {
-    let entries = fs::read_dir(dir.join(FOLDER));
-    let paths = entries.into_iter().flatten().flatten();
-    let timed = paths.filter_map(|entry| {
-        let name = entry.file_name();
-        let time = name.to_str()?.strip_suffix("ps")?.parse().ok()?;
-        Some((time, entry.path()))
-    });
-    let mut all: Vec<(Time, PathBuf)> = timed.collect();
-    all.sort_unstable_by(|one, other| other.cmp(one));
-    all
-}
-
-/// Removes all checkpoints in the directory of a result.
-///
-/// # Errors
-/// If they cannot be removed.
-pub fn remove(dir: &Path) -> io::Result<()> {
-    removed(&dir.join(FOLDER))
-}
-
-/// Removes a folder with everything in it, if there is one.
-fn removed(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Waits until the names in a folder have reached the disk.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }

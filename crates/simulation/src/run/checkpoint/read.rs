@@ -6,7 +6,8 @@ use std::path::Path;
 
 use twox_hash::XxHash3_128;
 
-use super::{CheckpointError, Identity, Manifest, list};
+use super::folder::list;
+use super::{CheckpointError, Identity, Manifest};
 use weir_fabric::{Fabric, Part, Parts};
 
 /// Checkpoints in the directory of a result.
@@ -31,7 +32,6 @@ pub fn find(dir: &Path, identity: &Identity) -> Result<Found, CheckpointError> {
                 found.usable.push(manifest);
             }
             Err(error @ CheckpointError::OtherProgram { .. }) => return Err(error),
-            // A run may have been killed while it removed an old one.
             Err(_) if !found.usable.is_empty() => {}
             Err(error) => found.damaged.push(error),
         }

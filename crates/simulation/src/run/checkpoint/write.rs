@@ -6,12 +6,16 @@ use std::path::Path;
 
 use twox_hash::XxHash3_128;
 
+use super::folder::{FOLDER, NEW, clear, discard, list, sync_folder};
 use super::manifest::{self, Manifest, Place};
-use super::{Checkpoints, KEPT, NEW, Reached, list, removed, sync_folder};
+use super::{Checkpoints, Reached};
 use weir_engine::{Transport, TransportError, broadcast, gather};
 use weir_fabric::Part;
 use weir_model::DomainId;
 use weir_model::program::MODEL_VERSION;
+
+/// Checkpoints that are kept.
+const KEPT: usize = 2;
 
 /// Result of a step on every rank: the same on all.
 type Step = Result<(), String>;
@@ -30,7 +34,7 @@ pub fn write(
     reached: Reached,
     transport: &mut dyn Transport,
 ) -> Result<Result<u64, String>, TransportError> {
-    let new = to.folder().join(NEW);
+    let new = to.dir.join(FOLDER).join(NEW);
     let first = transport.rank() == 0;
     let made = match first {
         true => said(&new, made_anew(&new)),
@@ -48,7 +52,7 @@ pub fn write(
     });
     if finished.is_err() {
         // The disk may be full: nothing of this one is of use.
-        let _ = fs::remove_dir_all(&new);
+        let _ = clear(&new);
     }
     broadcast(transport, &finished)
 }
@@ -69,7 +73,7 @@ fn said<T>(path: &Path, step: io::Result<T>) -> Result<T, String> {
 
 /// Makes the folder for a new checkpoint, without what a killed run may have left there.
 fn made_anew(new: &Path) -> io::Result<()> {
-    removed(new)?;
+    clear(new)?;
     fs::create_dir_all(new)
 }
 
@@ -144,13 +148,15 @@ fn finish(
     file.write_all(&bytes)?;
     file.sync_all()?;
     sync_folder(new)?;
-    let place = to.folder().join(format!("{}ps", manifest.until()));
+    let place = to.dir.join(FOLDER).join(format!("{}ps", manifest.until()));
     // One of the same time is of a run that went on from there and came no further.
-    removed(&place)?;
-    fs::rename(new, &place)?;
-    sync_folder(&to.folder())?;
+    match place.exists() {
+        true => clear(new)?,
+        false => fs::rename(new, &place)?,
+    }
+    sync_folder(&to.dir.join(FOLDER))?;
     for (_, old) in list(&to.dir).into_iter().skip(KEPT) {
-        fs::remove_dir_all(old)?;
+        discard(&old)?;
     }
     Ok(all + bytes.len() as u64)
 }
