@@ -2,7 +2,9 @@
 //! ranks, to the bits of a run that was not. Damaged ones are noticed, and the one before is used.
 //! Those of another experiment or program are refused.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -53,7 +55,7 @@ impl Case {
             _ => Cli::program(weir, ranks),
         };
         command.env("OMPI_MCA_orte_tmpdir_base", self.dir.path());
-        command.arg("run").args(arguments).arg("--quiet");
+        command.args(["run", "--quiet"]).args(arguments);
         command.current_dir(self.dir.path());
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
@@ -263,6 +265,11 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
         said.contains("states-0") && said.contains("--force"),
         "{said}"
     );
+    copy(&case.path("a"), &case.path("b"));
+    let (code, said) = case.run(&["e.toml", "--out", "b", "--force"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("warning: the run starts anew"), "{said}");
+    case.is_whole("b");
     for folder in [&older, &newer] {
         fs::write(folder.join("manifest"), b"nothing").expect("writes");
     }
@@ -311,6 +318,19 @@ fn a_checkpoint_of_another_experiment_or_program_is_refused() {
     let (code, said) = case.run(&["--resume", "whole"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("there is no checkpoint in whole"), "{said}");
+}
+
+/// A name that is no text is refused where it would have to be written.
+#[test]
+fn a_directory_whose_name_is_no_text_is_refused() {
+    let case = Case::new();
+    let odd = case.dir.path().join(OsStr::from_bytes(b"odd-\xff"));
+    let mut command = case.command(1, &["e.toml", OFTEN, "--out"]);
+    let child = command.arg(&odd).spawn().expect("it starts");
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("UTF-8"), "{said}");
 }
 
 /// What has the name of a checkpoint's folder and is none of weir's stays.

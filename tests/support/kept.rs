@@ -30,6 +30,7 @@ impl Kept {
             dir: dir.path().into(),
             identity,
             found: Vec::new(),
+            anew: false,
         };
         Kept { all, _dir: dir }
     }

@@ -85,10 +85,8 @@ pub fn find(
         None => Ok(None),
     };
     let found = together(transport, found)?;
-    let all = broadcast(transport, &found)
-        .map_err(|error| give_up(transport, &Failure::failed(format!("error: {error}"))))?;
-    let wanted = experiment.run.checkpoint_every.is_some();
-    Ok(all.filter(|all| wanted || !all.found.is_empty()))
+    broadcast(transport, &found)
+        .map_err(|error| give_up(transport, &Failure::failed(format!("error: {error}"))))
 }
 
 /// On rank 0: the checkpoints in a directory, told.
@@ -97,6 +95,7 @@ fn find_in(
     identity: Identity,
     options: &RunOptions,
 ) -> Result<Option<Checkpoints>, Failure> {
+    let dir = &std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
     let failed = |error: &CheckpointError| Failure::bad_input(format!("error: {error}"));
     let found = match checkpoint::find(dir, &identity) {
         Ok(found) if !found.usable.is_empty() || found.damaged.is_empty() => found,
@@ -122,6 +121,18 @@ fn find_in(
             Found::default()
         }
     };
+    if found.usable.is_empty() && identity.every.is_none() {
+        return Ok(None);
+    }
+    if let Some(path) = [dir, &identity.folder]
+        .into_iter()
+        .find(|path| path.to_str().is_none())
+    {
+        return Err(Failure::bad_input(format!(
+            "error: {path:?} cannot be written in a checkpoint\n  help: use paths of UTF-8, or no \
+             checkpoints"
+        )));
+    }
     for error in &found.damaged {
         tell(format!("warning: {error}; an older checkpoint is used"));
     }
@@ -133,8 +144,9 @@ fn find_in(
         ));
     }
     Ok(Some(Checkpoints {
-        dir: std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf()),
+        dir: dir.clone(),
         identity,
         found: found.usable,
+        anew: options.force,
     }))
 }

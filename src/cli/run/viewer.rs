@@ -139,6 +139,12 @@ impl Observer for Viewer {
         self.every.is_some_and(|every| self.last.elapsed() >= every)
     }
 
+    fn starts_anew(&mut self, why: &str) {
+        if self.place.is_some() {
+            tell(format!("warning: the run starts anew: {why}"));
+        }
+    }
+
     fn saved(&mut self, outcome: Result<SavedState, &str>) {
         self.last = Instant::now();
         // Rank 0 speaks for all.

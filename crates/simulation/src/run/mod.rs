@@ -67,6 +67,8 @@ pub trait Observer {
     fn wants_state(&mut self) -> bool {
         false
     }
+    /// Told on every rank if no checkpoint can be loaded, and the run starts from the beginning.
+    fn starts_anew(&mut self, _: &str) {}
     /// Told on every rank after a checkpoint; the run goes on after an error of the disk, too.
     fn saved(&mut self, _: Result<SavedState, &str>) {}
     /// Maximum wall-clock time before a wish to stop is heeded.
@@ -195,7 +197,7 @@ pub fn run_kept(
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    let (mut fabric, from) = begin(plan, checkpoints, transport)?;
+    let (mut fabric, from) = begin(plan, checkpoints, transport, observer)?;
     let begun = Instant::now();
     let mut lookout = Lookout {
         detector: StallDetector::new(from.watch, plan.quiet_limit, plan.blueprint.traffic.clone()),
@@ -248,6 +250,7 @@ fn begin(
     plan: &Plan,
     checkpoints: Option<&Checkpoints>,
     transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
 ) -> Result<(Fabric, Reached), RunError> {
     let built =
         |transport: &dyn Transport| Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport);
@@ -266,9 +269,13 @@ fn begin(
         }
     }
     match failed {
-        Some(error) => Err(RunError::Checkpoint(error)),
-        None => Ok((built(transport), Reached::default())),
+        Some(error) if !checkpoints.is_some_and(|all| all.anew) => {
+            return Err(RunError::Checkpoint(error));
+        }
+        Some(error) => observer.starts_anew(&error),
+        None => {}
     }
+    Ok((built(transport), Reached::default()))
 }
 
 /// Simulated time at the end of a run.

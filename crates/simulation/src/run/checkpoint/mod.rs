@@ -74,6 +74,8 @@ pub struct Checkpoints {
     pub identity: Identity,
     /// Checkpoints to go on from, the newest first; empty for a run from the beginning.
     pub found: Vec<Manifest>,
+    /// True if a run is to start from the beginning if none of them can be loaded.
+    pub anew: bool,
 }
 
 /// Reasons why a checkpoint cannot be used.
