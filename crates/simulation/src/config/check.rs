@@ -193,6 +193,13 @@ fn stages(section: &str, router: &RouterConfig) -> Result<(), Invalid> {
 
 fn run(experiment: &Experiment) -> Result<(), Invalid> {
     let run = &experiment.run;
+    if run.checkpoint_every == Some(Duration(0)) {
+        return Err(Invalid::new(
+            "run.checkpoint_every",
+            "a checkpoint at every moment leaves no time for the run",
+            "write a time such as \"10 min\"",
+        ));
+    }
     let Until::Time(until) = run.until else {
         return match run.at_most {
             Some(Duration(0)) => Err(Invalid::new(

@@ -175,6 +175,13 @@ fn run_and_output() {
 }
 
 #[test]
+fn checkpoints_take_time() {
+    let text = "until = \"5 us\"\ncheckpoint_every = \"0 s\"";
+    let parts = ["run.checkpoint_every: a checkpoint at every", "10 min"];
+    assert_refused("until = \"500 us\"", text, 15, &parts);
+}
+
+#[test]
 fn workload_values() {
     for (text, line, parts) in [
         ("load = 0", 9, ["0 is not a load", "more than 0"]),
