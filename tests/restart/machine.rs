@@ -70,3 +70,27 @@ fn a_disk_that_is_full_costs_the_checkpoint_alone() {
     assert!(ran.stderr.contains("No space left"), "{}", ran.stderr);
     assert_eq!(files(&out), [out.join("result.h5")]);
 }
+
+/// A directory that vanishes is not made again, without a lock; that is an error at the end.
+#[test]
+fn a_directory_that_vanishes_is_told_of() {
+    let cli = endless().set("run.max_wall", "700 ms").cli();
+    let cli = cli.arg("--checkpoint-every=50 ms");
+    let out = cli.folder().join("out");
+    let run = start(&cli);
+    holder_of(&out);
+    std::fs::remove_dir_all(&out).expect("removes");
+    let ran = cli.ran(run.wait_with_output().expect("an end"));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("warning: there is no new checkpoint"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("error: ") && ran.stderr.contains("result.h5"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!out.exists());
+}

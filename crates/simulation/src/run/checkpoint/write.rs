@@ -71,10 +71,15 @@ fn said<T>(path: &Path, step: io::Result<T>) -> Result<T, String> {
     step.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Makes the folder for a new checkpoint, without what a killed run may have left there.
+/// Makes the folder for a new checkpoint, without what a killed run may have left there. The
+/// directory of the result exists, or was taken away and is not made again.
 fn made_anew(new: &Path) -> io::Result<()> {
     clear(new)?;
-    fs::create_dir_all(new)
+    match new.parent().map_or(Ok(()), fs::create_dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    fs::create_dir(new)
 }
 
 /// Writes the states of this rank's domains, one after the other, and waits until they have
