@@ -2,7 +2,7 @@
 //! directory.
 
 use std::collections::VecDeque;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -39,6 +39,31 @@ const STALLED: i32 = 4;
 /// Environment variables that MPI launchers set for their ranks.
 /// A run on one rank must not take itself for one of them.
 const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
+
+/// The variable that tells Open MPI 4 where its own files go.
+const SESSIONS: &str = "OMPI_MCA_orte_tmpdir_base";
+
+/// A separate folder for Open MPI's own files of one run: at its end it removes the folder of all
+/// runs of a user, which another one may just be using. Removed when it is dropped.
+struct Sessions {
+    path: PathBuf,
+}
+
+impl Sessions {
+    /// Makes one. Its name is short, since it becomes part of those of sockets.
+    fn new(point: usize) -> io::Result<Sessions> {
+        let base = std::env::var_os(SESSIONS).map_or_else(std::env::temp_dir, PathBuf::from);
+        let path = base.join(format!("weir-{}-{point}", std::process::id()));
+        fs::create_dir_all(&path).map_err(about(&path))?;
+        Ok(Sessions { path })
+    }
+}
+
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
 
 /// Settings for running the points.
 #[derive(Clone, Debug)]
@@ -87,6 +112,8 @@ struct Active<'a> {
     since: Instant,
     /// Held until the outcome is written down.
     _lock: Lock,
+    /// The same.
+    _sessions: Option<Sessions>,
 }
 
 enum Begun<'a> {
@@ -243,7 +270,9 @@ impl<'a> Sweep<'a> {
             None => self.settings.checkpoint_every.as_deref(),
             Some(_) => None,
         };
-        let child = self.start(&dir, &lock, every)?;
+        let several = self.settings.ranks > 1;
+        let sessions = several.then(|| Sessions::new(point.index)).transpose()?;
+        let child = self.start(&dir, &lock, every, sessions.as_ref())?;
         let status = Status {
             state: StateName::Running,
             point: Some(point.index),
@@ -264,6 +293,7 @@ impl<'a> Sweep<'a> {
             status,
             since: Instant::now(),
             _lock: lock,
+            _sessions: sessions,
         };
         if let Err(error) = active.dir.write_status(&active.status) {
             end(std::slice::from_mut(&mut active));
@@ -274,7 +304,13 @@ impl<'a> Sweep<'a> {
 
     /// Starts the run, with checkpoints `every` so often. It gets the lock as its standard input, which is empty: so it holds the lock
     /// for as long as it lives.
-    fn start(&self, dir: &PointDir, lock: &Lock, every: Option<&str>) -> io::Result<Child> {
+    fn start(
+        &self,
+        dir: &PointDir,
+        lock: &Lock,
+        every: Option<&str>,
+        sessions: Option<&Sessions>,
+    ) -> io::Result<Child> {
         let settings = self.settings;
         let mut command = match settings.launcher.as_slice() {
             [launcher, options @ ..] if settings.ranks > 1 => {
@@ -304,6 +340,7 @@ impl<'a> Sweep<'a> {
         command
             .args(["run", "experiment.toml", "--out", ".", "--force"])
             .args(every.map(|time| format!("--checkpoint-every={time}")))
+            .envs(sessions.map(|own| (SESSIONS, &own.path)))
             .current_dir(dir.path())
             .stdin(Stdio::from(lock.file().try_clone()?))
             .stdout(Stdio::from(log.try_clone()?))
