@@ -58,7 +58,7 @@ pub const ENDINGS: [&str; 2] = ["svg", "png"];
 /// The files of a figure, as [`ENDINGS`] names them.
 ///
 /// # Errors
-/// As [`svg`] and [`png`].
+/// [`DrawError`] if the plotting library fails, or the bitmap is too large.
 pub fn files(figure: &Figure) -> Result<[Vec<u8>; 2], DrawError> {
     let drawing = svg(figure, Place::File)?;
     let bitmap = png(&drawing)?;
@@ -68,7 +68,7 @@ pub fn files(figure: &Figure) -> Result<[Vec<u8>; 2], DrawError> {
 /// A figure for a page.
 ///
 /// # Errors
-/// As [`svg`].
+/// [`DrawError`] if the plotting library fails.
 pub fn in_page(figure: &Figure) -> Result<String, DrawError> {
     svg(figure, Place::Page)
 }
