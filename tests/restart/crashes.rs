@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::endless;
 use crate::support::process::{LOCK, SmallDisk, files, holder_of, kill, ranks_of, start, wait_for};
 use crate::support::{Cli, Experiment};
 use weir::cli;
@@ -16,11 +17,6 @@ use weir::simulation::{self, Observer, RunError};
 
 /// Longer than any rank waits for another in a test.
 const PATIENCE: Duration = Duration::from_secs(600);
-
-/// Far longer than any test waits for.
-fn endless() -> Experiment {
-    Experiment::dragonfly(2, 4, 2).uniform(0.5).until("100 s")
-}
 
 #[test]
 fn a_killed_rank_ends_the_run() {
@@ -141,12 +137,8 @@ fn all_domains_stop_at_the_same_time() {
 
 #[test]
 fn a_full_disk_is_one_message_and_no_file() {
-    let disk = match SmallDisk::new("16k") {
-        Ok(disk) => disk,
-        Err(why) => {
-            eprintln!("skipped: no small disk can be mounted here ({why})");
-            return;
-        }
+    let Some(disk) = SmallDisk::new("16k") else {
+        return;
     };
     let out = disk.path().join("out");
     let text = Experiment::dragonfly(2, 4, 2)

@@ -7,13 +7,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::endless;
 use crate::support::process::{SmallDisk, files, holder_of, ranks_of, start, wait_for};
 use crate::support::{Cli, Experiment};
-
-/// Far longer than any test waits for.
-fn endless() -> Experiment {
-    Experiment::dragonfly(2, 4, 2).uniform(0.5).until("100 s")
-}
 
 /// A rank that stands still is found by the ranks that wait for it; its process is ended, too.
 #[test]
@@ -48,12 +44,8 @@ fn a_run_that_needs_too_much_memory_stops_in_good_order() {
 
 #[test]
 fn a_disk_that_is_full_costs_the_checkpoint_alone() {
-    let disk = match SmallDisk::new("2m") {
-        Ok(disk) => disk,
-        Err(why) => {
-            eprintln!("skipped: no small disk can be mounted here ({why})");
-            return;
-        }
+    let Some(disk) = SmallDisk::new("2m") else {
+        return;
     };
     let out = disk.path().join("out");
     let text = Experiment::dragonfly(2, 4, 2)

@@ -57,8 +57,8 @@ impl Mpi {
 /// The wait of a rank for others, seen from another thread.
 #[derive(Debug, Default)]
 pub struct Waits {
-    /// Waits that have begun, times 2^32, and the ranks of the last one: 0 if it is over, 1 for all,
-    /// and 2 more than the number of a single one.
+    /// Waits that have begun, times 2^32, and the ranks of the last one: 0 if it is over, 1 for
+    /// all, and 2 more than the number of a single one.
     state: AtomicU64,
 }
 
@@ -72,18 +72,17 @@ pub enum Whom {
 }
 
 impl Waits {
-    fn begin(&self, whom: Whom) {
+    /// Does something for which others are waited for.
+    fn during<R>(&self, whom: Whom, work: impl FnOnce() -> R) -> R {
         let ranks = match whom {
             Whom::All => 1,
             Whom::One(rank) => u64::from(rank) + 2,
         };
         let begun = (self.state.load(Ordering::Relaxed) >> 32).wrapping_add(1);
         self.state.store(begun << 32 | ranks, Ordering::Relaxed);
-    }
-
-    fn end(&self) {
-        let begun = self.state.load(Ordering::Relaxed) >> 32;
+        let done = work();
         self.state.store(begun << 32, Ordering::Relaxed);
+        done
     }
 
     /// The number of this wait, and the ranks that are waited for; None between two waits.
@@ -138,9 +137,7 @@ impl Transport for Mpi {
             }
             let received = ranks.iter().map(|&rank| self.receive(rank)).collect();
             // The sends end here.
-            self.waits.begin(Whom::All);
-            drop(sends);
-            self.waits.end();
+            self.waits.during(Whom::All, || drop(sends));
             received
         })
     }
@@ -156,22 +153,24 @@ impl Transport for Mpi {
     }
 
     fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
-        self.waits.begin(Whom::All);
-        let all = self.gathered(&bytes);
-        self.waits.end();
-        Ok(all)
+        // The minimum of the distances to the largest number is the maximum.
+        let mut rest = [u64::MAX - bytes.len() as u64];
+        self.reduce(&mut rest, SystemOperation::min());
+        let most = u64::MAX - rest[0];
+        let all = || self.gathered(&bytes, most);
+        Ok(self.waits.during(Whom::All, all))
     }
 
     fn broadcast(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, TransportError> {
-        self.waits.begin(Whom::All);
         let root = self.world.process_at_rank(0);
-        let mut length = bytes.len() as u64;
-        root.broadcast_into(&mut length);
-        bytes.resize(length as usize, 0);
-        for piece in bytes.chunks_mut(PIECE) {
-            root.broadcast_into(piece);
-        }
-        self.waits.end();
+        self.waits.during(Whom::All, || {
+            let mut length = bytes.len() as u64;
+            root.broadcast_into(&mut length);
+            bytes.resize(length as usize, 0);
+            for piece in bytes.chunks_mut(PIECE) {
+                root.broadcast_into(piece);
+            }
+        });
         Ok(bytes)
     }
 }
@@ -184,17 +183,13 @@ fn piece(bytes: &[u8], round: usize, share: usize) -> &[u8] {
 }
 
 impl Mpi {
-    /// Bytes of every rank, on rank 0.
-    fn gathered(&self, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    /// Bytes of every rank, on rank 0; `most` of any.
+    fn gathered(&self, bytes: &[u8], most: u64) -> Option<Vec<Vec<u8>>> {
         let ranks = self.size() as usize;
         // Bytes that a rank adds in one round, so that a round is no longer than a piece.
         let share = PIECE / ranks;
         let length = bytes.len() as u64;
-        // The minimum of the distances to the largest number is the maximum.
-        let mut rest = [u64::MAX - length];
-        self.reduce(&mut rest, SystemOperation::min());
-        self.waits.begin(Whom::All);
-        let rounds = (u64::MAX - rest[0]).div_ceil(share as u64) as usize;
+        let rounds = most.div_ceil(share as u64) as usize;
         let root = self.world.process_at_rank(0);
         if self.rank() != 0 {
             root.gather_into(&length);
@@ -232,16 +227,13 @@ impl Mpi {
     /// Combines what all ranks have in each place.
     fn reduce(&self, values: &mut [u64], operation: SystemOperation) {
         let mine = values.to_vec();
-        self.waits.begin(Whom::All);
-        self.world.all_reduce_into(&mine[..], values, operation);
-        self.waits.end();
+        let work = || self.world.all_reduce_into(&mine[..], values, operation);
+        self.waits.during(Whom::All, work);
     }
 
     fn receive(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
-        self.waits.begin(Whom::One(rank));
-        let message = self.receive_pieces(rank);
-        self.waits.end();
-        message
+        let pieces = || self.receive_pieces(rank);
+        self.waits.during(Whom::One(rank), pieces)
     }
 
     fn receive_pieces(&self, rank: u32) -> Result<Vec<u8>, TransportError> {

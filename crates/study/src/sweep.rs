@@ -78,8 +78,8 @@ pub struct Settings {
     pub launcher: Vec<String>,
     /// True if points that failed run again. Killed points always do.
     pub again: bool,
-    /// Wall-clock time from one checkpoint of a point to the next, as `--checkpoint-every` takes it;
-    /// None: those of the experiment alone.
+    /// Wall-clock time from one checkpoint of a point to the next, as `--checkpoint-every` takes
+    /// it; None: those of the experiment alone.
     pub checkpoint_every: Option<String>,
 }
 
@@ -302,8 +302,8 @@ impl<'a> Sweep<'a> {
         Ok(Begun::Running(Box::new(active)))
     }
 
-    /// Starts the run, with checkpoints `every` so often. It gets the lock as its standard input, which is empty: so it holds the lock
-    /// for as long as it lives.
+    /// Starts the run, with checkpoints `every` so often. It gets the lock as its standard input,
+    /// which is empty: so it holds the lock for as long as it lives.
     fn start(
         &self,
         dir: &PointDir,

@@ -129,7 +129,7 @@ fn failure(error: &RunError) -> Failure {
     Failure::with_code(format!("error: {error}"), error.exit_code())
 }
 
-/// What all ranks have before they begin.
+/// Inputs of a run, which all ranks have before they begin.
 struct Prepared {
     experiment: Experiment,
     /// The directory that its paths are relative to.

@@ -230,7 +230,7 @@ fn tell_of_others(sweep: &Sweep, points: &Points) {
     if !begun.is_empty() {
         tell(format!(
             "note: {} has {} more points, of an earlier form of this study: the table is without \
-             them\n",
+             them",
             sweep.dir.root().display(),
             begun.len()
         ));

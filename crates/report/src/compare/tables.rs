@@ -4,8 +4,8 @@ use crate::format::{short, whole};
 use crate::page::{Row, Rows};
 use weir_study::compare::{Bounds, Change, Comparison, NumberChange};
 
-/// All tables but the notes. Without `all`, equal keys and numbers are left out, and metrics of sweeps that the
-/// study does not ask for.
+/// All tables but the notes. Without `all`, equal keys and numbers are left out, and metrics of
+/// sweeps that the study does not ask for.
 pub(super) fn tables(comparison: &Comparison, all: bool) -> Vec<Rows> {
     let mut tables = vec![keys(comparison)];
     let shown = |number: &&NumberChange| all || number.asked && !number.same;

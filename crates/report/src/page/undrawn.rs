@@ -1,5 +1,5 @@
-//! What stands for drawing in a program without the feature `figures`: a line in the page says that
-//! it is not there.
+//! Stands for drawing in a program without the feature `figures`: a line in the page says that it
+//! is not there.
 
 use crate::figure::Figure;
 

@@ -88,8 +88,8 @@ fn unfinished(sweep: &Sweep) -> Result<Option<String>, TraceError> {
     }
     Ok(first.map(|first| {
         format!(
-            "At {count} of {} points many messages had not arrived when the run ended (the first is \
-             {first}): their latencies are of those that had, and the true ones are higher.",
+            "At {count} of {} points many messages had not arrived when the run ended (the first \
+             is {first}): their latencies are of the others, and the true ones are higher.",
             sweep.table.rows.len()
         )
     }))

@@ -9,8 +9,8 @@ use weir_result::{Attribution, ElsewhereRow, Looks, PressureRow, WaitRow};
 use crate::plan::Plan;
 
 /// Interval between two examinations of the ports at first, in times of a longest packet on the
-/// slowest link as built; later two and four times that. Not a whole number: traffic proceeds in steps of
-/// packets, and is not to be seen at the same moment of a step each time.
+/// slowest link as built; later two and four times that. Not a whole number: traffic proceeds in
+/// steps of packets, and is not to be seen at the same moment of a step each time.
 const PACKETS: f64 = 33.236;
 
 /// The same in times of a longest packet on the slowest link that differs from its kind. A quarter,

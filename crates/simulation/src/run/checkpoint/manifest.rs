@@ -31,7 +31,7 @@ pub struct Manifest {
     /// Its folder.
     pub path: PathBuf,
     pub(super) model_version: u32,
-    /// What it is of.
+    /// Its origin.
     pub identity: Identity,
     /// The place that the run had reached.
     pub reached: Reached,

@@ -27,8 +27,8 @@ pub(super) use read::load;
 pub use read::{Found, find};
 pub(super) use write::{agreed, write};
 
-/// What a checkpoint must agree with: the states of another program or experiment mean something
-/// else.
+/// Origin of a checkpoint. Program and experiment must be the same to go on from it, since states
+/// of others mean something else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The program: version and commit.
@@ -42,7 +42,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of an experiment that is run by `program`.
+    /// The origin of checkpoints of an experiment that `program` runs.
     pub fn of(experiment: &Experiment, program: String, folder: &Path) -> Identity {
         Identity {
             program,
@@ -70,7 +70,7 @@ pub struct Reached {
 pub struct Checkpoints {
     /// The directory of the result.
     pub dir: PathBuf,
-    /// What they are of.
+    /// Their origin.
     pub identity: Identity,
     /// Checkpoints to go on from, the newest first; empty for a run from the beginning.
     pub found: Vec<Manifest>,
