@@ -26,7 +26,7 @@ const ALL_PORTS: u64 = 120;
 const MOST_REFUSED: u32 = 30;
 
 /// The section of a variant with parameters by chance.
-fn section<F>(draw: &mut Draw, variant: &Variant<F>, percent: usize) -> Option<Section> {
+pub fn section<F>(draw: &mut Draw, variant: &Variant<F>, percent: usize) -> Option<Section> {
     let schema = (variant.parameters.schema)().to_value();
     let mut table: Table = draw.table(&schema, percent)?;
     let candidates = schema["properties"].get("candidates").is_some();

@@ -59,7 +59,8 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
             "routers": topology.routers(),
             "endpoints": topology.endpoints(),
             "links": links,
-            "failed_links": failed_links(plan.network()).collect::<serde_json::Map<_, _>>(),
+            "failed_links": failed_links(plan.network(), 0).collect::<serde_json::Map<_, _>>(),
+            "down_links": failed_links(plan.network(), 1).collect::<serde_json::Map<_, _>>(),
             "domains": topology.domains(),
             "lookahead_ps": (plan.lookahead != NEVER).then_some(plan.lookahead),
             "effective": Json::Object(scheme.collect()),
@@ -83,7 +84,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
             area_mm2(cost, bytes)
         )
     });
-    let failed = failed_line(plan.network());
+    let failed = failed_lines(plan.network());
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
          {failed}# lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
@@ -101,19 +102,25 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     ))
 }
 
-/// Number of links of each kind that differ from it, by the name of the kind.
-fn failed_links(network: &Network) -> impl Iterator<Item = (String, Json)> {
+/// Number of links of each kind that differ from it (0) or are down at some time (1), by the name
+/// of the kind.
+fn failed_links(network: &Network, which: usize) -> impl Iterator<Item = (String, Json)> {
     let kinds = network.topology.link_kinds();
     let counts = network.failures.counts();
-    counts.map(|(kind, count)| (kinds[kind.index()].to_string(), count.into()))
+    let counts = counts.map(move |(kind, counts)| (kind, counts[which]));
+    let some = counts.filter(|&(_, count)| count > 0);
+    some.map(|(kind, count)| (kinds[kind.index()].to_string(), count.into()))
 }
 
-/// The same as a line; empty if there are none.
-fn failed_line(network: &Network) -> String {
-    let kinds = failed_links(network).map(|(kind, count)| format!("{count} {kind}"));
-    let kinds: Vec<String> = kinds.collect();
-    match kinds.is_empty() {
-        true => String::new(),
-        false => format!("# degraded   {} links ([[failure]])\n", kinds.join(", ")),
-    }
+/// The same as lines; none if there are no such links.
+fn failed_lines(network: &Network) -> String {
+    let line = |(which, word)| {
+        let kinds = failed_links(network, which).map(|(kind, count)| format!("{count} {kind}"));
+        let kinds: Vec<String> = kinds.collect();
+        match kinds.is_empty() {
+            true => String::new(),
+            false => format!("# {word:<10} {} links ([[failure]])\n", kinds.join(", ")),
+        }
+    };
+    [(0, "degraded"), (1, "down")].map(line).concat()
 }

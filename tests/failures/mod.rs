@@ -1,8 +1,10 @@
 //! Links that differ from their kind: time and rate on them by arithmetic, the drawn links, and what
 //! a run, a result and `weir check` say of them.
 
+mod down;
 mod permutation;
 mod refused;
+mod routes;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Failures that no link can have are refused with their place and a remedy.
 
 use super::{dragonfly, failing};
-use crate::support::Cli;
+use crate::support::{Cli, Experiment};
 
 /// Checks that a failure is refused with its place and a remedy.
 fn refused(failures: &str, at: &str, says: &str) {
@@ -155,6 +155,118 @@ fn links_that_are_changed_twice() {
         &twice,
         "failure.1.links.1",
         "failure.0 changes this link already",
+    );
+}
+
+/// Failures of which something is down, or happens at a time.
+const DOWN: &[Case] = &[
+    ("down = true, bandwidth = 0.5", "bandwidth", "carry nothing"),
+    (
+        "down = true, direction = \"out\"",
+        "direction",
+        "both directions",
+    ),
+    (
+        "down = true, at = \"5 us\", until = \"4 us\"",
+        "until",
+        "not after",
+    ),
+    (
+        "down = true, packets = \"lost\"",
+        "packets",
+        "during the run",
+    ),
+    (
+        "down = true, rerouted_after = \"1 us\"",
+        "rerouted_after",
+        "during the run",
+    ),
+    (
+        "bandwidth = 0.5, at = \"1 us\", packets = \"drained\"",
+        "packets",
+        "down = true",
+    ),
+    (
+        "added_latency = \"1 us\", at = \"1 us\"",
+        "added_latency",
+        "one length",
+    ),
+    ("bit_error_rate = 0.1", "bit_error_rate", "from 0 to 0.0001"),
+    ("bit_error_rate = nan", "bit_error_rate", "from 0 to 0.0001"),
+];
+
+#[test]
+fn outages_that_make_no_sense() {
+    for (keys, at, says) in DOWN {
+        let failures = format!("failure = [{{ {LINK}, {keys} }}]");
+        refused(&failures, &format!("failure.0.{at}"), says);
+    }
+    for (keys, at, says) in [
+        ("down = true", "failure.0", "the links are missing"),
+        (
+            "links = \"all\", count = 1, routers = [3], down = true",
+            "failure.0.routers",
+            "leave out one",
+        ),
+        (
+            "routers = [], down = true",
+            "failure.0.routers",
+            "the list is empty",
+        ),
+        (
+            "routers = [36], down = true",
+            "failure.0.routers.0",
+            "from 0 to 35",
+        ),
+        (
+            "routers = \"leaf\", count = 1, down = true",
+            "failure.0.routers",
+            "called \"leaf\"",
+        ),
+        (
+            "routers = \"all\", down = true",
+            "failure.0.routers",
+            "count = 1",
+        ),
+        (
+            "routers = \"all\", count = 37, down = true",
+            "failure.0.count",
+            "has 36 routers, not 37",
+        ),
+    ] {
+        refused(&format!("failure = [{{ {keys} }}]"), at, says);
+    }
+}
+
+#[test]
+fn errors_in_most_packets() {
+    // ln 2 / 10,000 bits.
+    let long = dragonfly()
+        .set("nic.max_packet", "100 flits")
+        .uniform(0.1)
+        .until("2 us");
+    let errors = format!("failure = [{{ {LINK}, bit_error_rate = 1e-4 }}]");
+    let ran = Cli::run(&failing(&long, &errors).text()).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("write at most 7e-5"), "{}", ran.stderr);
+}
+
+#[test]
+fn routings_that_cannot_go_around() {
+    let flows = Experiment::tree(2, 2)
+        .set("routing.algorithm", "adaptive_flow")
+        .uniform(0.1)
+        .until("2 us");
+    let dead = failing(
+        &flows,
+        "failure = [{ links = \"all\", count = 1, down = true }]",
+    );
+    let ran = Cli::run(&dead.text()).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("keeps paths of flows"),
+        "{}",
+        ran.stderr
     );
 }
 

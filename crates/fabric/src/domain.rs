@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Discipline;
 use crate::fault::Fault;
+use crate::router::failing::FailingOutputs;
 use crate::setup::flow_rules::{FlowKinds, FlowRules};
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;
@@ -118,6 +119,10 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) models: Slots<Model>,
     pub(super) first_nic_output: OutIndex,
     pub(super) traffic: Arc<Vec<Traffic>>,
+    /// Outputs whose links fail during the run.
+    pub(super) failing: FailingOutputs,
+    /// The run's seed.
+    pub(super) seed: u64,
     /// The packets to follow.
     pub(super) watched: Watched,
     pub(super) kind: PhantomData<K>,

@@ -34,7 +34,7 @@ mod state;
 pub use fabric::{Fabric, Halt, Part, Parts, Watcher};
 pub use fault::Fault;
 pub use record::expected::expected_state;
-pub use record::report::{DomainReport, MissingCredit, PortCounts, Totals};
+pub use record::report::{DomainReport, FailingLink, MissingCredit, PortCounts, Totals};
 pub use record::stall::{Deadlock, Wait, find_deadlock};
 pub use setup::blueprint::Blueprint;
 pub use setup::choices::{
@@ -52,6 +52,7 @@ pub use state::hosts::JobState;
 pub use state::records::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
 pub use state::records::link_log::STALLED;
 pub use state::records::series::{CHUNK, Counts, MOST_BINS, Series, add as add_counts};
+pub use state::records::stats::FailingCounts;
 pub use state::records::stats::{BinCounts, JobStats, Tally};
 pub use state::records::task_log::{TaskEnd, TaskEvent, TaskStep, TasksBehind, merge_iterations};
 pub use state::records::waits::{Who, merge as merge_rows};

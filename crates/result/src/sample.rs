@@ -82,6 +82,12 @@ fn failures() -> ChangedLinks {
         built_bandwidth: vec![100_000_000_000; 3],
         latency_ps: vec![1_100_000, 15_000, 15_000],
         added_latency_ps: vec![1_000_000, 10_000, 10_000],
+        bit_error_rate: vec![0.0, 1e-9, 0.0],
+        down: vec![0; 3],
+        from_ps: vec![0, 0, 500_000],
+        until_ps: vec![4_000_000; 3],
+        packets_lost: vec![0; 3],
+        retries: vec![0, 17, 0],
     }
 }
 

@@ -218,6 +218,19 @@ fn cut_timelines(timeline: &Timeline) -> Vec<Note> {
     cut.map(note).collect()
 }
 
+/// Packets are lost because links are down: on these links, and at routers without a way to their
+/// destination.
+pub fn losses([lost, cut_off]: [u64; 2]) -> Option<Note> {
+    (lost + cut_off > 0).then(|| {
+        let text = format!(
+            "{lost} packets were lost on links that were down, and {cut_off} at routers without a \
+             way to their destination"
+        );
+        let numbers = [("lost", lost), ("cut_off", cut_off)];
+        note("lost_packets", None, text, &numbers)
+    })
+}
+
 /// Packets are dropped far more often than they are delivered.
 fn drops(data: &Data) -> Option<Note> {
     let dropped = data.summary.packets_dropped;

@@ -16,6 +16,8 @@ use weir_workload::tasks::{Job, Op, Script};
 /// Most parts of programs that are examined for something that is sent.
 /// Programs that are silent for longer pass.
 const PARTS: u32 = 100_000;
+/// The most endpoints that a warning names.
+const MOST_NAMED: usize = 12;
 /// Keys of motifs that can make one empty.
 const COUNTS: [&str; 4] = ["iterations", "steps", "rounds", "senders"];
 
@@ -41,6 +43,7 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all.extend(may_deadlock(experiment, plan));
     all.extend(throttles_idle(experiment, plan));
     all.extend(credit_limited(experiment, plan));
+    all.extend(cut_off(experiment, plan));
     all
 }
 
@@ -50,6 +53,34 @@ fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let invalid = plan.scheme.idle_limit(&plan.network().about)?;
     let section = &experiment.congestion;
     Some(Warning::new("throttles_idle", None, section, invalid))
+}
+
+/// Endpoints that links which are down cut off from the others.
+fn cut_off(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
+    let network = plan.network();
+    let outages = network.outages.as_ref()?;
+    let states = 0..outages.states() as u32;
+    let cut_off = states.map(|state| outages.cut_off(network.topology.as_ref(), state));
+    let worst = cut_off
+        .max_by_key(Vec::len)
+        .filter(|cut_off| !cut_off.is_empty())?;
+    let named = worst.iter().take(MOST_NAMED).map(u32::to_string);
+    let named: Vec<String> = named.collect();
+    let more = if worst.len() > MOST_NAMED {
+        ", …"
+    } else {
+        ""
+    };
+    let message = format!(
+        "links that are down cut {} of {} endpoints off from the others: {}{more}; packets to and \
+         from them are lost",
+        worst.len(),
+        network.topology.endpoints(),
+        named.join(", ")
+    );
+    let remedy = "leave them out of the workloads, or let fewer links and routers fail";
+    let invalid = Invalid::new("failure", message, remedy);
+    Some(Warning::new("cut_off", None, &experiment.file, invalid))
 }
 
 /// Links of failures whose buffers, as built, do not cover their credit round trip.

@@ -4,15 +4,17 @@ use crate::setup::plain::Compiled;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
+use crate::router::failing::Failing;
 use crate::state::Wire;
 use crate::state::mail::inbox::Inbox;
 use crate::state::records::flow_log::FlowReport;
 use crate::state::records::series::Series;
-use crate::state::records::stats::{JobStats, Tally};
+use crate::state::records::stats::{FailingCounts, JobStats, Tally};
 use crate::state::records::task_log::{TaskEnd, TasksBehind};
 use crate::state::records::waits::WaitsReport;
 use weir_model::table::{IterationRow, LinkInterval, MessageRow, PacketRow, Summary, TaskInterval};
 use weir_model::{LinkKind, NO_PACKET, PacketKind, PortId, RouterId, Time};
+use weir_network::topology::Place;
 use weir_workload::timeline::LeftOut;
 
 /// The outgoing direction of a port that is used.
@@ -39,6 +41,15 @@ pub struct MissingCredit {
     /// Its number over all classes.
     pub queue: u64,
     pub flits: i64,
+}
+
+/// Counts of a link that fails during the run, in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailingLink {
+    /// Where it begins.
+    pub place: Place,
+    /// What happened to its packets.
+    pub counts: FailingCounts,
 }
 
 /// The counts of one domain that are added up, and are not in results as they are.
@@ -112,6 +123,8 @@ pub struct DomainReport {
     pub waits: WaitsReport,
     /// Queues whose credits are not all home.
     pub credits_missing: Vec<MissingCredit>,
+    /// Counts of the links that fail during the run.
+    pub failing: Vec<FailingLink>,
 }
 
 impl<K: Compiled> FabricDomain<K> {
@@ -181,7 +194,16 @@ impl<K: Compiled> FabricDomain<K> {
             scheme: self.scheme.counts(),
             waits: self.waits_report(),
             credits_missing: self.credits_missing(),
+            failing: self.failing_links(),
         }
+    }
+
+    fn failing_links(&self) -> Vec<FailingLink> {
+        let row = |failing: &Failing| FailingLink {
+            place: failing.place,
+            counts: self.records.failing[failing.number],
+        };
+        self.failing.values().map(row).collect()
     }
 
     /// Counts packets that are on the links to their endpoints when the run ends: the part that has

@@ -60,6 +60,9 @@ impl<K: Compiled> FabricDomain<K> {
         let (routing, flight, mut here) = self.view(index, input, now);
         let hop = held.unwrap_or_else(|| routing.route(flight, &mut here));
         let place = here.place;
+        if K::RICH && hop == Hop::NOWHERE {
+            return self.lose_cut_off(index, input, now);
+        }
         let (output, queue) = self.way(hop, place, index);
         let packet = self.pool.get_mut(index);
         packet.flight.routers = packet.flight.routers.saturating_add(1);

@@ -207,7 +207,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// A packet is no longer in its input buffer: its credit goes back when its tail has come.
-    fn leave_input(&mut self, index: PacketIndex, from: (InIndex, u16), now: Time) {
+    pub(super) fn leave_input(&mut self, index: PacketIndex, from: (InIndex, u16), now: Time) {
         let (input, in_queue) = from;
         let packet = self.pool.get(index);
         let (flits, tail) = (packet.flits, packet.tail());

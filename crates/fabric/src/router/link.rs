@@ -322,10 +322,16 @@ impl<K: Compiled> FabricDomain<K> {
     /// Its head leaves at `depart`; its tail leaves when all of it has been sent, and no sooner
     /// than it got here.
     pub(crate) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
+        let worse = match self.has_failing() {
+            true => self.worse(output, self.pool.get(index).flits, depart),
+            false => None,
+        };
         let out = &mut self.ports.outputs[output as usize];
         let packet = self.pool.get_mut(index);
         let timing = &self.timings[out.timing as usize];
-        let end = (depart + timing.rate.time(packet.flits)).max(packet.tail());
+        let [length, again] = worse.unwrap_or([timing.rate.time(packet.flits), 0]);
+        let depart = depart + again;
+        let end = (depart + length).max(packet.tail());
         out.link_free = end;
         if K::CC
             && self.fixed.can.drops
@@ -337,14 +343,18 @@ impl<K: Compiled> FabricDomain<K> {
         out.counts.flits += u64::from(packet.flits);
         out.counts.packets += 1;
         out.last_sent = packet.flits;
-        out.counts.busy += end - depart;
+        out.counts.busy += end - depart + again;
         if out.is_stalled() {
             out.stalled_since = out.stalled_since.max(end);
         }
         let there = if Self::is_stored(timing) { end } else { depart };
         let (head, tail) = (there + timing.latency, end + timing.latency);
         packet.pass(head, end - there);
-        match (out.wire, Self::is_prepaid(timing)) {
+        let (wire, prepaid) = (out.wire, Self::is_prepaid(timing));
+        if self.has_failing() && self.loses(index, output, [depart, tail]) {
+            return;
+        }
+        match (wire, prepaid) {
             (Wire::Endpoint(_), true) => {
                 let time = tail + self.ports.inputs[output as usize].credit_latency;
                 self.leave_place(index, output, time);

@@ -7,6 +7,7 @@ use crate::state::ports::wide_port::WidePorts;
 use crate::state::{Channel, InIndex, Model, Output, Router, Timing};
 use std::marker::PhantomData;
 use weir_model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Time, below};
+use weir_network::failures::Seen;
 use weir_network::routing::{Here, Hop, Load, Queue, Routing};
 use weir_slots::Slots;
 
@@ -234,5 +235,10 @@ impl<K: Compiled> Here for RouterView<'_, K> {
 
     fn max_packet(&self) -> u32 {
         u32::from(self.fixed.max_packet)
+    }
+
+    fn links(&self) -> Seen {
+        let outages = self.network.outages.as_ref();
+        outages.map_or_else(Seen::default, |outages| outages.seen(self.now))
     }
 }

@@ -1,6 +1,7 @@
 //! Puts a domain together.
 
 use super::plain::Compiled;
+use crate::router::failing::FailingOutputs;
 use crate::setup::blueprint::Blueprint;
 use std::marker::PhantomData;
 
@@ -186,6 +187,8 @@ impl<K: Compiled> FabricDomain<K> {
             models: models.into(),
             first_nic_output: 0,
             traffic: blueprint.traffic.clone(),
+            failing: FailingOutputs::default(),
+            seed: blueprint.seed,
             watched: blueprint.watched.clone(),
             kind: PhantomData,
             // Until the number of components is known.

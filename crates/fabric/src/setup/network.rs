@@ -13,7 +13,7 @@ use weir_model::{
     Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LinkKind, LinkRate, NEVER,
     Origin, RouterId, Time,
 };
-use weir_network::failures::Failures;
+use weir_network::failures::{Failures, Outages};
 use weir_network::queueing::{Joining, Queueing};
 use weir_network::routing::{Hop, Routing};
 use weir_network::topology::{Link, Peer, Place, Topology};
@@ -162,6 +162,8 @@ pub struct Network {
     pub topology: Arc<dyn Topology>,
     /// Links that differ.
     pub failures: Failures,
+    /// Links that are down at some time, if any are.
+    pub outages: Option<Arc<Outages>>,
     /// Its routing.
     pub routing: Box<dyn Routing>,
     /// Rule for the queue of the next input buffer that a packet joins.
@@ -277,9 +279,10 @@ impl Network {
         latencies.max().unwrap_or(0)
     }
 
-    /// The direction of a link that begins at a place, as it is.
+    /// The direction of a link that begins at a place, as it is; as it was built, if it differs
+    /// for a part of the run.
     pub fn link(&self, from: Place) -> Link {
-        match self.failures.get(from) {
+        match self.failures.lasting(from) {
             Some(changed) => changed.link,
             None => self.topology.link_from(from),
         }

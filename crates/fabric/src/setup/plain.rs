@@ -61,7 +61,8 @@ pub fn is_controlled(scheme: &dyn Scheme) -> bool {
 /// - buffers that queues share,
 /// - credits that are taken before a packet joins an output queue,
 /// - routers that store packets or take time between two of a virtual channel,
-/// - routings that keep bubbles.
+/// - routings that keep bubbles,
+/// - links that fail during the run, or carry nothing.
 pub fn is_rich(blueprint: &Blueprint) -> bool {
     let network = &blueprint.network;
     let kinds = 0..network.topology.link_kinds().len();
@@ -80,6 +81,7 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
         || network.routing.has_alternatives()
         || network.routing.choice_at_nic().is_some()
         || network.routing.keeps_bubbles()
+        || network.failures.any_during_run()
         || !kinds.into_iter().all(few)
         || !network.routers.iter().all(plain)
 }

@@ -6,13 +6,15 @@ use rustc_hash::FxHashMap;
 
 use super::network::MOST_BUFFERED;
 use crate::domain::FabricDomain;
+use crate::router::failing::Failing;
 use crate::state::ends::nic::Nic;
 use crate::state::mail::inbox::Inbox;
 use crate::state::pool::Fifo;
 use crate::state::ports::memory::Memory;
 use crate::state::ports::wide_port::MOST_BITS;
 use crate::state::records::attribution::Divided;
-use crate::state::{Channel, Input, NO_OUTPUT, Output, Router, Timing, Upstream, Wire};
+use crate::state::records::stats::FailingCounts;
+use crate::state::{Channel, Input, NO_OUTPUT, OutIndex, Output, Router, Timing, Upstream, Wire};
 use crate::{BufferPer, Switching};
 use weir_input::OutputQueue;
 use weir_model::{DomainId, NEVER, PortId, RouterId, Time, stream};
@@ -220,6 +222,14 @@ impl<K: Compiled> FabricDomain<K> {
             route_computation: own.route_computation,
             prepaid,
         });
+        let number = self.records.failing.len();
+        if let Some(failing) =
+            Failing::new(&network, place, number).filter(|_| wire != Wire::Unused)
+        {
+            self.failing
+                .insert(self.ports.outputs.len() as OutIndex, failing);
+            self.records.failing.push(FailingCounts::default());
+        }
         let mut out = Output::new(timing, wire, link.kind);
         let sink = matches!(wire, Wire::Endpoint(_));
         out.queues = match wire {

@@ -62,6 +62,8 @@ impl Flight {
     /// It enters a ring in which a place is to stay free
     /// (`weir_network::routing::Routing::onward`).
     pub const ENTERS: u8 = 64;
+    /// It goes around links that are down (`weir_network::routing::Detours`).
+    pub const DETOUR: u8 = 128;
 
     /// True if it is a control packet that goes minimally.
     #[inline]

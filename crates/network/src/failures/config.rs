@@ -8,34 +8,89 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use weir_input::{Duration, Rate};
 
-/// `[[failure]]`: links that are slower or longer than their kind, from the start of the run.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+/// `[[failure]]`: links that are slower or longer than their kind, that make errors, or that are
+/// down; from the start of the run or for a part of it.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailureConfig {
     /// The links. A kind of the topology such as "global", "fabric" (all between routers) or "all":
     /// `count` or `share` of them are drawn at random. Or a list of links, each { router, port } as
     /// in `/data/ports`, { routers = [a, b] } (all links between the two), or { endpoint }.
-    pub links: FailedLinks,
-    /// Number of links to draw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<FailedLinks>,
+    /// Instead of `links`: routers, with all their links. A kind of the topology or "all", of which
+    /// `count` or `share` are drawn at random, or a list of numbers as in `/data/routers`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routers: Option<FailedRouters>,
+    /// Number of links, or of routers, to draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// The same as a share of all links of the kind, from 0 to 1, rounded to a whole number.
+    /// The same as a share of all of the kind, from 0 to 1, rounded to a whole number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Seed of the draw; the run's seed by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Directions that change. "out": only what the named router (the first one of `routers`) or
-    /// endpoint sends. Links that are drawn change in both.
+    /// endpoint sends. Links that are drawn or down change in both.
     #[serde(default)]
     pub direction: Direction,
+    /// Links carry nothing. Routing goes around them as far as the network allows.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub down: bool,
     /// New bandwidth, at most that of the link: "25 Gbps", or a share of the link's, such as 0.25.
     /// Default: as built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<NewBandwidth>,
-    /// Time added to the latency of the link. Default: none.
+    /// Time added to the latency of the link, for the whole run. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added_latency: Option<Duration>,
+    /// Probability that a bit is received wrong. A packet with a wrong bit is sent again by the link
+    /// (link-level retry), a round trip of the link later; nothing else passes meanwhile. Default:
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_error_rate: Option<f64>,
+    /// Time when it begins. Default: from the start of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Duration>,
+    /// Time of the repair. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Duration>,
+    /// Time until all routers know that links went down at `at` or came back at `until`: that in
+    /// which tables of routes are made and distributed. Adaptive routing avoids a router's own dead
+    /// links at once. Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerouted_after: Option<Duration>,
+    /// Packets on links that go down at `at`, or that are still sent there: "lost" (counted in
+    /// `/data/failures`), or "drained": the links still carry what routers send by them until all
+    /// know, as when an operator takes them out of service. Default: "lost".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Stranded>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Packets on links that go down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stranded {
+    /// They are lost.
+    Lost,
+    /// They still arrive.
+    Drained,
+}
+
+/// Routers that fail.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[serde(expecting = "a kind of routers such as \"all\", or a list of routers such as [3, 9]")]
+pub enum FailedRouters {
+    /// Routers of a kind, which are drawn.
+    Kind(String),
+    /// Routers by number.
+    Named(Vec<u32>),
 }
 
 /// Directions of a link that change.

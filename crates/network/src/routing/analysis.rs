@@ -33,6 +33,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use super::{Hop, Routing};
+use crate::failures::Seen;
 use crate::topology::{Peer, Topology};
 use weir_model::{EndpointId, Flight, PortId, RouterId};
 
@@ -122,6 +123,8 @@ pub struct Walker<'a> {
     asks_source: bool,
     /// Number of times that known states had to be examined again.
     anew: u32,
+    /// State of the links.
+    seen: Seen,
 }
 
 /// One state on the way to a destination, with its unvisited successors.
@@ -157,7 +160,15 @@ impl<'a> Walker<'a> {
             memory: Memory::default(),
             asks_source: false,
             anew: 0,
+            seen: Seen::default(),
         }
+    }
+
+    /// Sets the state of the links for the walks that follow. What was seen before is kept: packets
+    /// of several states may meet.
+    pub fn set_links(&mut self, seen: Seen) {
+        self.seen = seen;
+        self.known.clear();
     }
 
     /// Walks every route between all pairs of endpoints (including an endpoint and itself), for

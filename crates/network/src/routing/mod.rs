@@ -4,6 +4,7 @@
 //! same name may stand for the same idea on several topologies.
 
 pub mod analysis;
+mod detours;
 pub mod direct;
 pub mod dragonfly;
 pub mod hyperx;
@@ -13,11 +14,13 @@ pub mod tree;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::failures::{Outages, Seen};
 use crate::topology::Topology;
 use weir_input::registry::{Entry, Variant};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 
+pub use detours::Detours;
 pub use measure::Measure;
 
 /// The next step of a packet: an output port of this router, and the virtual channel on the link
@@ -29,6 +32,14 @@ pub struct Hop {
     /// Virtual channel within the packet's traffic class: below [`Routing::vcs`] of that link's
     /// kind.
     pub vc: u8,
+}
+
+impl Hop {
+    /// No way leads to the destination, since links are down: the packet is lost.
+    pub const NOWHERE: Hop = Hop {
+        port: PortId::MAX,
+        vc: 0,
+    };
 }
 
 /// Load of a virtual channel, in flits.
@@ -102,6 +113,10 @@ pub trait Here {
     fn keep_circuit(&mut self, port: PortId) -> bool;
     /// The longest packet in flits, for biases in packets.
     fn max_packet(&self) -> u32;
+    /// The state of the links now, in networks with links that are down at some time.
+    fn links(&self) -> Seen {
+        Seen::default()
+    }
 }
 
 /// Choice of a packet's virtual network by a NIC. The link to its router has the virtual channels
@@ -219,6 +234,15 @@ pub trait Routing: Send + Sync {
     /// Records that the packet leaves `router` by `hop`, which is the first way or one of the
     /// alternatives. State that depends on that is stored in `flight` here and not in `route`.
     fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {}
+    /// True if the last virtual channel of each link between routers is for detours, which are in no
+    /// ring ([`Detours`]).
+    fn has_detours(&self) -> bool {
+        false
+    }
+    /// Takes note of links that are down at some time, before anything runs, to choose ways that
+    /// avoid them ([`Here::links`]). Where an algorithm does not, or finds none, [`Detours`] goes
+    /// around them.
+    fn heed(&mut self, outages: &Arc<Outages>) {}
 }
 
 /// Builds a routing algorithm for a topology from its section.

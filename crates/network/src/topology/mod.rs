@@ -39,7 +39,7 @@ pub enum Peer {
 }
 
 /// The beginning of one direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Place {
     /// At the NIC of an endpoint.
     Nic(EndpointId),

@@ -282,6 +282,26 @@ impl Tree {
         }
     }
 
+    /// Endpoints of a leaf router.
+    pub fn leaf_endpoints(&self) -> u32 {
+        self.levels[0].reach
+    }
+
+    /// The step up of a packet to `endpoint` at a router below the top, also from above it.
+    pub fn step_up(&self, router: RouterId, endpoint: EndpointId) -> Step {
+        let level = &self.levels[self.place(router).level];
+        Step::Up {
+            ports: level.up_ports(),
+            fixed: level.port_up_to(endpoint),
+        }
+    }
+
+    /// The number by which D-mod-k chooses a port up at a router's level: ⌊destination / W_l⌋.
+    pub fn turn(&self, router: RouterId, endpoint: EndpointId) -> u32 {
+        let level = &self.levels[self.place(router).level];
+        level.by_replicas.divide(endpoint)
+    }
+
     /// Number of routers on a level.
     fn routers_on(&self, level: &Level) -> u64 {
         u64::from(self.endpoints / level.reach) * u64::from(level.replicas)

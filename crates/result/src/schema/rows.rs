@@ -57,6 +57,13 @@ columns! {
         built_bandwidth: u64, "bit/s", "bandwidth that it was built with";
         latency_ps: Time, "ps", "latency of the link";
         added_latency_ps: Time, "ps", "part of it that the failure adds";
+        bit_error_rate: f64, "1", "probability that a bit is received wrong";
+        down: u16, "1", "1: the link carries nothing; the columns before this are those of the link as \
+            built";
+        from_ps: Time, "ps", "beginning of the failure";
+        until_ps: Time, "ps", "time of the repair; the end of the run if there is none";
+        packets_lost: u64, "1", "packets lost on the link; in the row of its first outage";
+        retries: u64, "1", "packets sent again by the link because of a wrong bit, once for each time";
     }
 }
 

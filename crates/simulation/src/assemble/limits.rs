@@ -19,9 +19,10 @@
 //! [`Routing::max_routers`]: weir_network::routing::Routing::max_routers
 
 use crate::config::Experiment;
-use weir_fabric::{BufferPer, MOST_BUFFERED, MOST_QUEUED, Network};
+use weir_fabric::{BufferPer, MOST_BUFFERED, MOST_QUEUED, Network, Parameters};
 use weir_input::{Buffer, ConfigError, OutputQueue};
 use weir_model::{Invalid, KindName, Packet, RouterKind, TERMINAL};
+use weir_network::failures::Changed;
 use weir_network::topology::{Link, Peer};
 
 /// The most queues of a port, over all traffic classes.
@@ -54,6 +55,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
         let key = format!("failure.{}.bandwidth", changed.failure);
         let checked = check_link(network, &changed.link, key);
         checked.map_err(|invalid| experiment.file.refuse(invalid))?;
+        check_errors(network, changed).map_err(|invalid| experiment.file.refuse(invalid))?;
     }
     // Domains are alike; domains that were not would be found when they are built.
     let mut seen = Vec::new();
@@ -262,6 +264,23 @@ fn check_queues(
         );
     }
     Ok(())
+}
+
+/// Checks that a link with errors gets its packets across: at least every other one at the first try.
+fn check_errors(network: &Network, changed: &Changed) -> Result<(), Invalid> {
+    let Parameters {
+        flit, max_packet, ..
+    } = network.parameters;
+    let bits = u64::from(flit.0) * u64::from(max_packet);
+    let most = std::f64::consts::LN_2 / bits as f64;
+    match changed.bit_error_rate <= most {
+        true => Ok(()),
+        false => Err(Invalid::new(
+            format!("failure.{}.bit_error_rate", changed.failure),
+            format!("most packets of {bits} bits would have an error"),
+            format!("write at most {most:.0e}"),
+        )),
+    }
 }
 
 /// Checks the serialization time of flits on a link, whose bandwidth has this key.

@@ -21,9 +21,9 @@ use weir_fabric::{
 };
 use weir_input::{ConfigError, Until, suggest};
 use weir_model::{EndpointId, Invalid, LATEST, NEVER, Span};
-use weir_network::failures;
+use weir_network::failures::{self, Outages};
 use weir_network::queueing::{Divided, Queueing};
-use weir_network::routing::Routing;
+use weir_network::routing::{Detours, Routing};
 use weir_network::topology::Topology;
 
 use crate::collect::attribution;
@@ -117,15 +117,23 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         ..
     } = experiment;
     let topology = (topology.variant.build)(topology)?;
-    let routing = (routing.variant.build)(routing, &topology)?;
+    let failures = failures::choose(&experiment.failures, topology.as_ref(), experiment.run.seed);
+    let failures = failures.map_err(|invalid| experiment.file.refuse(invalid))?;
+    let outages = Outages::new(&failures, topology.as_ref());
+    let made = (routing.variant.build)(routing, &topology)?;
+    let routing: Box<dyn Routing> = match &outages {
+        None => made,
+        Some(outages) => {
+            let detours = Detours::new(made, &topology, outages);
+            Box::new(detours.map_err(|invalid| routing.refuse(invalid))?)
+        }
+    };
     let divided = Divided {
         topology: &topology,
         routing: &*routing,
     };
     let queueing = (queueing.variant.build)(queueing, divided)?;
     let routing = spread(experiment, queueing.as_ref(), routing, &topology)?;
-    let failures = failures::choose(&experiment.failures, topology.as_ref(), experiment.run.seed);
-    let failures = failures.map_err(|invalid| experiment.file.refuse(invalid))?;
     let parameters = parameters(experiment);
     let routers = routers(experiment, topology.as_ref())?;
     let (router, port) = topology.attachment(0);
@@ -176,6 +184,7 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         discipline,
         topology,
         failures,
+        outages,
         routing,
         queueing,
         parameters,

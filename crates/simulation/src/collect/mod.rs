@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use weir_fabric::{DomainReport, JobStats, Network, Part, Step, Tally, TaskStep, Totals};
 
 use crate::error::RunError;
-use crate::notes::{inaction, notes};
+use crate::notes::{inaction, losses, notes};
 use crate::plan::{Plan, Warning};
 use jobs::{Ends, capacity, one_job, share};
 use weir_congestion::{DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
@@ -165,7 +165,7 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
             one.task, one.job, one.unclaimed
         )));
     }
-    if generated != received {
+    if generated != received && sum(|t| t.tally.lost_by_failures()) == 0 {
         return Err(RunError::Conservation(format!(
             "{generated} messages generated and {received} received, but the network is idle"
         )));
@@ -270,6 +270,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = rows::ports(reports, plan, simulated);
     add_network(&mut data, plan.network());
+    data.failures = rows::failures(reports, plan.network(), simulated);
     data.series = rows::series(reports, plan, simulated);
     data.occupancy = (recording.occupancy > 0).then(|| rows::occupancy(reports, flit_bits));
     data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));
@@ -292,6 +293,8 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     let awaited: Vec<&str> = awaited.map(|one| one.name.as_str()).collect();
     data.notes.extend(notes(&data, &awaited));
     data.notes
+        .extend(losses([sum(|t| t.tally.lost), sum(|t| t.tally.cut_off)]));
+    data.notes
         .extend(plan.scheme.acts().and_then(|acts| inaction(&acts, &data)));
     data.summary.notes = data.notes.len() as u64;
     data
@@ -301,7 +304,6 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
 fn add_network(data: &mut Data, network: &Network) {
     let topology = network.topology.as_ref();
     data.link_kinds = topology.link_kinds().to_vec();
-    data.failures = rows::failures(network);
     data.routers = rows::routers(topology);
     data.router_kinds = topology.router_kinds().to_vec();
     data.axes = rows::axes(topology);

@@ -1,14 +1,14 @@
 //! The tables of a result: the rows of all domains in their canonical order.
 
 use crate::plan::Plan;
+use rustc_hash::FxHashMap;
 use weir_fabric::{
-    BinCounts, Counts, DomainReport, MOST_BINS, Network, Place, PortCounts, Series as Binned,
-    add_counts, merge_iterations,
+    BinCounts, Counts, DomainReport, FailingCounts, MOST_BINS, Network, Place, PortCounts,
+    Series as Binned, add_counts, merge_iterations,
 };
 use weir_model::table::{IterationRow, Messages, Packets};
-use weir_model::{EndpointId, KindName, Time};
-use weir_network::failures::Changed;
-use weir_network::topology::{Peer, Topology};
+use weir_model::{EndpointId, KindName, Span, Time};
+use weir_network::topology::{Link, Peer, Topology};
 use weir_result::{
     ChangedLinkRow, ChangedLinks, JobBin, Occupancy, PortRow, Ports, RateRow, Rates, RouterRow,
     Routers, SchemeColumn, SchemeRecord, Series,
@@ -91,30 +91,72 @@ pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> P
     rows.into_iter().map(row).collect()
 }
 
-/// The directions of links that differ from their kind: by router, port, then NIC.
-pub(super) fn failures(network: &Network) -> Option<ChangedLinks> {
+/// The directions of links that differ from their kind or are down: by router, port, then NIC.
+pub(super) fn failures(
+    reports: &[DomainReport],
+    network: &Network,
+    simulated: Time,
+) -> Option<ChangedLinks> {
     let topology = &network.topology;
-    let row = |(from, changed): (Place, &Changed)| {
+    let counts = reports.iter().flat_map(|report| &report.failing);
+    let counts: FxHashMap<Place, FailingCounts> = counts
+        .map(|failing| (failing.place, failing.counts))
+        .collect();
+    let row = |from: Place, link: Link, (failure, span): (usize, Span)| {
         let ((router, port), nic) = match from {
             Place::Nic(endpoint) => (topology.attachment(endpoint), 1),
             Place::Router(router, port) => ((router, port), 0),
         };
-        let (link, built) = (changed.link, topology.link_from(from));
+        let built = topology.link_from(from);
         ChangedLinkRow {
             router,
             port,
             nic,
             kind: link.kind,
             // A file of fewer than 2³² bytes has fewer.
-            failure: changed.failure as u32,
+            failure: failure as u32,
             bandwidth: link.bandwidth.0,
             built_bandwidth: built.bandwidth.0,
             latency_ps: link.latency,
             added_latency_ps: link.latency - built.latency,
+            bit_error_rate: 0.0,
+            down: 0,
+            from_ps: span.from,
+            until_ps: span.to.min(simulated),
+            packets_lost: 0,
+            retries: 0,
         }
     };
-    let mut rows: Vec<_> = network.failures.iter().map(row).collect();
-    rows.sort_unstable_by_key(|row| (row.router, row.port, row.nic));
+    let of = |from: Place| counts.get(&from).copied().unwrap_or_default();
+    let changed = network
+        .failures
+        .iter()
+        .map(|(from, changed)| ChangedLinkRow {
+            bit_error_rate: changed.bit_error_rate,
+            retries: of(from).retries,
+            ..row(from, changed.link, (changed.failure, changed.span))
+        });
+    let down = network.failures.down().flat_map(|(from, all)| {
+        // The packets of a link are those of its first outage.
+        all.iter()
+            .enumerate()
+            .map(move |(at, down)| ChangedLinkRow {
+                down: 1,
+                packets_lost: if at == 0 { of(from).lost } else { 0 },
+                ..row(from, topology.link_from(from), (down.failure, down.span))
+            })
+    });
+    let mut rows: Vec<_> = changed.chain(down).collect();
+    rows.sort_by_key(|row| {
+        (
+            row.router,
+            row.port,
+            row.nic,
+            row.down,
+            row.from_ps,
+            row.failure,
+        )
+    });
     (!rows.is_empty()).then(|| rows.into_iter().collect())
 }
 

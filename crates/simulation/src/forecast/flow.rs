@@ -205,7 +205,7 @@ pub(super) fn received(network: &Network, endpoint: EndpointId) -> f64 {
 /// built to.
 fn sent(network: &Network, endpoint: EndpointId, load: f64) -> f64 {
     let offered = load * bandwidth(network, endpoint);
-    match network.failures.get(Place::Nic(endpoint)) {
+    match network.failures.lasting(Place::Nic(endpoint)) {
         Some(changed) => offered.min(changed.link.bandwidth.0 as f64 / 1e12),
         None => offered,
     }

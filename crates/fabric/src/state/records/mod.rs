@@ -20,7 +20,7 @@ use attribution::Attribution;
 use flow_log::FlowLog;
 use link_log::LinkLog;
 use samples::Samples;
-use stats::Stats;
+use stats::{FailingCounts, Stats};
 use task_log::TaskLog;
 use watch::Watch;
 
@@ -38,6 +38,8 @@ pub(crate) struct Records {
     pub watch: Watch,
     pub samples: Samples,
     pub attribution: Attribution,
+    /// Counts of the outputs whose links fail during the run, by their numbers.
+    pub failing: Vec<FailingCounts>,
 }
 
 impl Records {
@@ -51,6 +53,7 @@ impl Records {
             watch: Watch::default(),
             samples: Samples::none(),
             attribution: Attribution::none(),
+            failing: Vec::new(),
         }
     }
 }

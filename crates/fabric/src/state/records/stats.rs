@@ -138,6 +138,10 @@ pub struct Tally {
     pub dropped_fabric: u64,
     /// Packets dropped at their last router.
     pub dropped_last_hop: u64,
+    /// Packets lost on links that were down.
+    pub lost: u64,
+    /// Packets lost at routers without a way to their destination.
+    pub cut_off: u64,
     /// Packets sent again without loss, at a time that was given.
     pub resent_granted: u64,
     /// Packets sent again in the lossy class.
@@ -151,10 +155,24 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Packets dropped.
+    /// Packets dropped or lost.
     pub fn dropped(&self) -> u64 {
-        self.dropped_fabric + self.dropped_last_hop
+        self.dropped_fabric + self.dropped_last_hop + self.lost_by_failures()
     }
+
+    /// Packets lost because of links that were down.
+    pub fn lost_by_failures(&self) -> u64 {
+        self.lost + self.cut_off
+    }
+}
+
+/// What happened to the packets of an output whose link fails during the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FailingCounts {
+    /// Packets lost on the link.
+    pub lost: u64,
+    /// Packets that it sent again, once for each time.
+    pub retries: u64,
 }
 
 /// Counters of one domain.

@@ -47,6 +47,10 @@ impl Walker<'_> {
         let Peer::Router(router, in_port) = self.topology.peer(channel.router, channel.port) else {
             return None;
         };
+        let kind = self.topology.link(channel.router, channel.port).kind;
+        if self.routing.has_detours() && channel.vc + 1 == self.routing.vcs(kind) {
+            return None;
+        }
         let port = self.routing.onward(router, in_port)?;
         Some(Channel {
             router,

@@ -57,7 +57,8 @@ impl Walker<'_> {
         let mut seen = FxHashSet::default();
         let ends = (source, flight.destination);
         let place = (router, in_port);
-        let mut script = Script::new(self.topology, self.routing, place, ends, &self.memory);
+        let networks = (self.topology, self.routing, self.seen);
+        let mut script = Script::new(networks, place, ends, &self.memory);
         let mut done = false;
         for _ in 0..MOST_CHOICES {
             let mut flight = flight;

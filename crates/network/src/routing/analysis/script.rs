@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::failures::Seen;
 use crate::routing::{Here, Hop, Load, Queue, Routing};
 use crate::topology::{Peer, Topology};
 use weir_model::{EndpointId, PortId, RouterId};
@@ -68,6 +69,7 @@ impl Memory {
 pub(super) struct Script<'a> {
     topology: &'a dyn Topology,
     routing: &'a dyn Routing,
+    seen: Seen,
     router: RouterId,
     in_port: PortId,
     source: EndpointId,
@@ -88,10 +90,9 @@ pub(super) struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// A script at a router, for a packet that came by a port, from a source to a destination.
+    /// A script in a network, at a router, for a packet that came by a port, from a source to a destination.
     pub fn new(
-        topology: &'a dyn Topology,
-        routing: &'a dyn Routing,
+        (topology, routing, seen): (&'a dyn Topology, &'a dyn Routing, Seen),
         (router, in_port): (RouterId, PortId),
         (source, destination): (EndpointId, EndpointId),
         memory: &'a Memory,
@@ -99,6 +100,7 @@ impl<'a> Script<'a> {
         Script {
             topology,
             routing,
+            seen,
             router,
             in_port,
             source,
@@ -306,5 +308,9 @@ impl Here for Script<'_> {
 
     fn max_packet(&self) -> u32 {
         MAX_PACKET
+    }
+
+    fn links(&self) -> Seen {
+        self.seen
     }
 }

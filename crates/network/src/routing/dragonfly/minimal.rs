@@ -5,7 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::paths::{Paths, STRAIGHT};
+use super::paths::{NEW, Paths, STRAIGHT};
+use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
@@ -24,7 +25,8 @@ pub struct Params {}
 /// If several links join the two groups, one of them is drawn at random for each packet. A packet
 /// may therefore take a link other than the nearest; it visits at most four routers.
 ///
-/// Virtual channels: local 0 in the source's group, local 1 after the global link, global 0.
+/// Virtual channels: local 0 in the source's group, local 1 after the global link, global 0. Where
+/// links may be down, and a packet goes by way of a third group: those of `valiant`.
 struct Minimal {
     paths: Paths,
 }
@@ -32,19 +34,32 @@ struct Minimal {
 impl Routing for Minimal {
     fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
-            Dragonfly::LOCAL => 2,
-            _ => 1,
+            LinkKind::TERMINAL => 1,
+            Dragonfly::LOCAL => 2 + u8::from(self.paths.heeds()),
+            _ => 1 + u8::from(self.paths.heeds()),
         }
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        flight.phase = STRAIGHT;
-        let port = self.paths.straight(flight, here);
+        if flight.phase == NEW {
+            self.paths.go_straight(flight, here);
+        }
+        let port = match flight.phase {
+            STRAIGHT => self.paths.straight(flight, here),
+            _ => self.paths.follow(flight, here),
+        };
         self.paths.hop(flight, port)
     }
 
     fn max_routers(&self) -> u32 {
-        2 * self.paths.dragonfly().routers_per_group().min(2)
+        match self.paths.heeds() {
+            true => self.paths.most_routers(2, 2),
+            false => 2 * self.paths.dragonfly().routers_per_group().min(2),
+        }
+    }
+
+    fn heed(&mut self, outages: &Arc<Outages>) {
+        self.paths.heed(outages);
     }
 }
 

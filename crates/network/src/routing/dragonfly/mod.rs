@@ -1,6 +1,7 @@
 //! The routings of the dragonfly.
 
 pub mod minimal;
+mod open;
 pub mod par;
 mod paths;
 pub mod ugal;

@@ -9,6 +9,7 @@ use super::paths::{
     BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, at_second_router_of_source_group,
     at_source,
 };
+use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Measure, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
@@ -95,7 +96,8 @@ impl Par {
         let at = self.paths.spot(here);
         let minimal = self.paths.to_endpoint(at, flight.destination, choose, here);
         let group = self.paths.group_of(flight.destination);
-        if flight.is_control() || at.group == group {
+        let joined = self.paths.joins(at.group, group, here.links());
+        if (flight.is_control() && joined) || at.group == group {
             return minimal.port;
         }
         let Some(nonminimal) = self.detour(at, group, flight, here) else {
@@ -103,7 +105,7 @@ impl Par {
         };
         let limit = self.load(flight, nonminimal.port, here) * u64::from(self.weight);
         let limit = limit.saturating_add(self.bias.flits(here));
-        if self.load(flight, minimal.port, here) <= limit {
+        if joined && self.load(flight, minimal.port, here) <= limit {
             if nonminimal.phase == BY_GROUP {
                 // The second router compares with the same group again.
                 flight.via = nonminimal.via;
@@ -137,8 +139,13 @@ impl Par {
     /// there.
     fn own_detour(&self, at: Spot, group: u32, drawn: u32, here: &mut dyn Here) -> Option<Detour> {
         let links = || self.paths.dragonfly().links_of(at.router);
-        let has = drawn != group && links().any(|(to, _)| to == drawn);
-        let fits = |&(to, _): &(u32, PortId)| to != group && (!has || to == drawn);
+        let seen = here.links();
+        let leads = |to: u32| {
+            let near = self.paths.joins(at.group, to, seen);
+            to != group && near && self.paths.joins(to, group, seen)
+        };
+        let has = leads(drawn) && links().any(|(to, _)| to == drawn);
+        let fits = |&(to, _): &(u32, PortId)| leads(to) && (!has || to == drawn);
         let count = links().filter(fits).count() as u32;
         if count == 0 {
             return None;
@@ -189,6 +196,10 @@ impl Routing for Par {
             Via::Router => self.paths.most_routers(3, 3),
             Via::Group => self.paths.most_routers(2, 2),
         }
+    }
+
+    fn heed(&mut self, outages: &Arc<Outages>) {
+        self.paths.heed(outages);
     }
 }
 

@@ -11,9 +11,14 @@
 //!
 //! Virtual channels ascend along the route, so that no cycle of waiting packets can form: see
 //! [`Paths::hop`].
+//!
+//! Links between groups that are down are not drawn. A packet that would go straight to a group to
+//! which no link is left goes by way of a third group.
 
 use std::sync::Arc;
 
+use super::open::OpenLinks;
+use crate::failures::{Outages, Seen};
 use crate::routing::{Here, Hop};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
@@ -73,6 +78,8 @@ pub(super) struct Spot {
 /// The steps of routes through one dragonfly.
 pub(super) struct Paths {
     dragonfly: Dragonfly,
+    /// Links between groups that are left; None if no link is ever down.
+    open: Option<OpenLinks>,
     /// The first local virtual channel, by number of global hops made.
     locals: [u8; 3],
 }
@@ -88,6 +95,7 @@ impl Paths {
         match topology.as_a::<Dragonfly>() {
             Some(dragonfly) => Ok(Paths {
                 dragonfly: dragonfly.clone(),
+                open: None,
                 locals,
             }),
             None => Err(section.refuse(Invalid::new(
@@ -98,6 +106,43 @@ impl Paths {
                 ),
                 "choose a routing for this topology, or a topology of kind = \"dragonfly\"",
             ))),
+        }
+    }
+
+    /// Takes note of links that are down at some time.
+    pub fn heed(&mut self, outages: &Arc<Outages>) {
+        self.open = Some(OpenLinks::new(&self.dragonfly, outages));
+    }
+
+    /// True if links are down at some time.
+    pub fn heeds(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// True if a link is left between two groups that differ.
+    #[inline(always)]
+    pub fn joins(&self, one: u32, two: u32, seen: Seen) -> bool {
+        let joined = |open: &OpenLinks| one == two || open.joins(one, two, seen);
+        self.open.as_ref().is_none_or(joined)
+    }
+
+    /// Sends a packet that is at its source straight to its destination; by way of a third group,
+    /// if no link between the two groups is left.
+    #[inline(always)]
+    pub fn go_straight(&self, flight: &mut Flight, here: &mut dyn Here) {
+        flight.phase = STRAIGHT;
+        if self.open.is_some() {
+            self.go_around(flight, here);
+        }
+    }
+
+    #[inline(never)]
+    fn go_around(&self, flight: &mut Flight, here: &mut dyn Here) {
+        let (at, to) = (self.spot(here).group, self.group_of(flight.destination));
+        if !self.joins(at, to, here.links())
+            && let Some(third) = self.third_group(at, to, here)
+        {
+            (flight.phase, flight.via) = (BY_GROUP, third);
         }
     }
 
@@ -136,9 +181,13 @@ impl Paths {
         self.dragonfly.group_of(self.dragonfly.router_of(endpoint))
     }
 
-    /// A random group other than these two, which differ; None if there is none.
+    /// A random group other than these two, which differ, with links to both that are left; None if
+    /// there is none.
     pub fn third_group(&self, one: u32, two: u32, here: &mut dyn Here) -> Option<u32> {
-        third(self.dragonfly.groups(), one, two, here)
+        match &self.open {
+            None => third(self.dragonfly.groups(), one, two, here),
+            Some(open) => open.third_group(one, two, here),
+        }
     }
 
     /// A random router of their group other than these two, which differ; None if there is none.
@@ -168,6 +217,11 @@ impl Paths {
     /// One of several links to a group.
     #[inline(never)]
     fn draw_link(&self, at: Spot, group: u32, choose: bool, here: &mut dyn Here) -> u32 {
+        if let Some(open) = &self.open
+            && let Some(link) = open.draw_link((at.router, at.group), group, choose, here)
+        {
+            return link;
+        }
         let all = 0..self.dragonfly.links_between_groups();
         let range = if choose {
             all

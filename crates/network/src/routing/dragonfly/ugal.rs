@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way};
 use super::weight::Weight;
+use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Measure, Routing};
 use crate::topology::{Topology, dragonfly::Dragonfly};
 use weir_input::registry::{Entry, Keys};
@@ -149,10 +150,15 @@ impl Ugal {
         let to = self.dragonfly().router_of(flight.destination);
         let minimal = self.paths.to_endpoint(at, flight.destination, true, here);
         flight.phase = STRAIGHT;
+        let group = self.dragonfly().group_of(to);
+        let joined = self.paths.joins(at.group, group, here.links());
+        if !joined && flight.is_control() {
+            return self.around(flight, here);
+        }
         if flight.is_control() || at.router == to {
             return minimal.port;
         }
-        if self.params.inside == Inside::Minimal && at.group == self.dragonfly().group_of(to) {
+        if self.params.inside == Inside::Minimal && at.group == group {
             return minimal.port;
         }
         let mut best: Option<Detour> = None;
@@ -164,19 +170,28 @@ impl Ugal {
             }
         }
         let Some(best) = best else {
-            return minimal.port;
+            return match joined {
+                true => minimal.port,
+                false => self.around(flight, here),
+            };
         };
         let weight = match self.params.weight {
             Weight::Hops => self.paths.straight_hops(at.router, to, minimal.link),
             Weight::Times(_) => 1,
         };
         let load = self.measure(flight, minimal.port, here) * u64::from(weight);
-        if load <= best.load.saturating_add(self.threshold.flits(here)) {
+        if joined && load <= best.load.saturating_add(self.threshold.flits(here)) {
             return minimal.port;
         }
         flight.phase = best.phase;
         flight.via = best.via;
         best.port
+    }
+
+    /// The first port of a packet to a group to which no link is left.
+    fn around(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
+        self.paths.go_straight(flight, here);
+        self.paths.follow(flight, here)
     }
 
     /// Load of the first port of a path whose phase `flight` has, by the measure.
@@ -246,7 +261,10 @@ impl Ugal {
             BY_GROUP => via,
             _ => dragonfly.group_of(via),
         };
-        (via_group != at.group).then_some((phase, via))
+        let seen = here.links();
+        let leads =
+            self.paths.joins(at.group, via_group, seen) && self.paths.joins(via_group, group, seen);
+        (via_group != at.group && leads).then_some((phase, via))
     }
 
     /// The hop by `port`, counted in `flight`.
@@ -289,6 +307,10 @@ impl Routing for Ugal {
             true => 5,
             false => self.paths.most_routers(2, 2 + u32::from(by_router)),
         }
+    }
+
+    fn heed(&mut self, outages: &Arc<Outages>) {
+        self.paths.heed(outages);
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::paths::{BY_GROUP, BY_ROUTER, NEW, Paths, STRAIGHT};
+use super::paths::{BY_GROUP, BY_ROUTER, NEW, Paths};
+use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
@@ -36,7 +37,7 @@ struct Valiant {
 
 impl Valiant {
     fn decide(&self, flight: &mut Flight, here: &mut dyn Here) {
-        flight.phase = STRAIGHT;
+        self.paths.go_straight(flight, here);
         let at = self.paths.spot(here);
         let to = self.paths.dragonfly().router_of(flight.destination);
         if flight.is_control() || at.router == to {
@@ -74,6 +75,10 @@ impl Routing for Valiant {
 
     fn max_routers(&self) -> u32 {
         self.paths.most_routers(2, 2)
+    }
+
+    fn heed(&mut self, outages: &Arc<Outages>) {
+        self.paths.heed(outages);
     }
 }
 

@@ -6,19 +6,20 @@
 //! destination may overtake each other, except control packets: these take the path of `dmodk`, so
 //! that their order is kept and they need no state.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use super::ascent::Ascent;
 use super::{NoParams, VCS, tree};
+use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
-use crate::topology::tree::{Step, Tree};
+use crate::topology::tree::Step;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId};
 
 /// Adaptive ascent in one tree.
-struct AdaptiveUp(Tree);
+struct AdaptiveUp(Ascent);
 
 impl Routing for AdaptiveUp {
     fn vcs(&self, _: LinkKind) -> u8 {
@@ -26,10 +27,15 @@ impl Routing for AdaptiveUp {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let port = match self.0.step(here.router(), flight.destination) {
+        let port = match self.0.step(flight.destination, here) {
             Step::Down(port) => port,
-            Step::Up { fixed, .. } if flight.is_control() => fixed,
-            Step::Up { ports, .. } => least_loaded(ports, here),
+            Step::Up { fixed, .. } if flight.is_control() => {
+                self.0.fixed(fixed, flight.destination, here)
+            }
+            Step::Up { ports, .. } => match self.0.open(flight.destination, here) {
+                None => least_loaded(ports.len(), |at| ports.start + at as PortId, here),
+                Some(open) => least_loaded(open.len(), |at| open[at], here),
+            },
         };
         Hop { port, vc: 0 }
     }
@@ -39,16 +45,22 @@ impl Routing for AdaptiveUp {
     }
 
     fn max_routers(&self) -> u32 {
-        self.0.diameter_routers()
+        self.0.tree().diameter_routers()
+    }
+
+    fn heed(&mut self, outages: &Arc<Outages>) {
+        self.0.heed(outages);
     }
 }
 
-/// The port with the least backlog of a nonempty range; the first such port from a random one on.
-fn least_loaded(ports: Range<PortId>, here: &mut dyn Here) -> PortId {
-    let first = ports.start + here.pick(ports.len() as u32) as PortId;
-    let mut best = first;
-    let mut least = here.backlog(first);
-    for port in (first + 1..ports.end).chain(ports.start..first) {
+/// The port with the least backlog of `count` ports, more than 0; the first such port from a random
+/// one on.
+#[inline(always)]
+fn least_loaded(count: usize, port: impl Fn(usize) -> PortId, here: &mut dyn Here) -> PortId {
+    let first = here.pick(count as u32) as usize;
+    let mut best = port(first);
+    let mut least = here.backlog(best);
+    for port in (first + 1..count).chain(0..first).map(port) {
         // No port can be better than one without backlog.
         if least == 0 {
             break;

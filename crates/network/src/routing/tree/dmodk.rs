@@ -9,16 +9,18 @@
 
 use std::sync::Arc;
 
+use super::ascent::Ascent;
 use super::{NoParams, VCS, tree};
+use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
-use crate::topology::tree::{Step, Tree};
+use crate::topology::tree::Step;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind};
 
 /// D-mod-k in one tree.
-struct DModK(Tree);
+struct DModK(Ascent);
 
 impl Routing for DModK {
     fn vcs(&self, _: LinkKind) -> u8 {
@@ -26,9 +28,9 @@ impl Routing for DModK {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let port = match self.0.step(here.router(), flight.destination) {
+        let port = match self.0.step(flight.destination, here) {
             Step::Down(port) => port,
-            Step::Up { fixed, .. } => fixed,
+            Step::Up { fixed, .. } => self.0.fixed(fixed, flight.destination, here),
         };
         Hop { port, vc: 0 }
     }
@@ -38,7 +40,11 @@ impl Routing for DModK {
     }
 
     fn max_routers(&self) -> u32 {
-        self.0.diameter_routers()
+        self.0.tree().diameter_routers()
+    }
+
+    fn heed(&mut self, outages: &Arc<Outages>) {
+        self.0.heed(outages);
     }
 }
 

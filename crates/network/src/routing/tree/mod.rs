@@ -9,6 +9,7 @@
 
 pub mod adaptive_flow;
 pub mod adaptive_up;
+mod ascent;
 pub mod dmodk;
 pub mod random_up;
 
@@ -22,6 +23,8 @@ use crate::topology::Topology;
 use crate::topology::tree::Tree;
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
+
+use ascent::Ascent;
 
 /// Routings for fat trees.
 pub const ROUTINGS: Routings = Routings {
@@ -40,17 +43,17 @@ pub const ROUTINGS: Routings = Routings {
 pub struct NoParams {}
 
 /// The virtual channels of every kind of link.
-pub(super) const VCS: u8 = 1;
+const VCS: u8 = 1;
 
-/// The tree that `algorithm` is to route in; an error if the topology is something else or there
+/// The tree that `algorithm` is to route in, by ascent and descent; an error if the topology is something else or there
 /// are parameters.
-pub(super) fn tree(
+fn tree(
     section: &Section,
     topology: &Arc<dyn Topology>,
     algorithm: &str,
-) -> Result<Tree, ConfigError> {
+) -> Result<Ascent, ConfigError> {
     let NoParams {} = section.parse()?;
-    tree_of(section, topology, algorithm)
+    tree_of(section, topology, algorithm).map(Ascent::new)
 }
 
 /// The same, whatever the parameters.

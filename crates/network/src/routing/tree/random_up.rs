@@ -6,16 +6,18 @@
 
 use std::sync::Arc;
 
+use super::ascent::Ascent;
 use super::{NoParams, VCS, tree};
+use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
-use crate::topology::tree::{Step, Tree};
+use crate::topology::tree::Step;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId};
 
 /// Random ascent in one tree.
-struct RandomUp(Tree);
+struct RandomUp(Ascent);
 
 impl Routing for RandomUp {
     fn vcs(&self, _: LinkKind) -> u8 {
@@ -23,15 +25,22 @@ impl Routing for RandomUp {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let port = match self.0.step(here.router(), flight.destination) {
+        let port = match self.0.step(flight.destination, here) {
             Step::Down(port) => port,
-            Step::Up { ports, .. } => ports.start + here.pick(ports.len() as u32) as PortId,
+            Step::Up { ports, .. } => match self.0.open(flight.destination, here) {
+                None => ports.start + here.pick(ports.len() as u32) as PortId,
+                Some(open) => open[here.pick(open.len() as u32) as usize],
+            },
         };
         Hop { port, vc: 0 }
     }
 
     fn max_routers(&self) -> u32 {
-        self.0.diameter_routers()
+        self.0.tree().diameter_routers()
+    }
+
+    fn heed(&mut self, outages: &Arc<Outages>) {
+        self.0.heed(outages);
     }
 }
 

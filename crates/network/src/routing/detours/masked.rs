@@ -1,0 +1,116 @@
+//! What a routing sees of a router with links that are down.
+
+use super::Detours;
+use crate::failures::Seen;
+use crate::routing::{Here, Hop, Load, Queue};
+use weir_model::{EndpointId, PortId, RouterId};
+
+/// Backlog of a port whose link is down, in flits: more than any threshold.
+const BLOCKED: u32 = 1 << 24;
+
+/// The state of a router, at which links that are down have a long backlog.
+pub(super) struct Masked<'a> {
+    detours: &'a Detours,
+    here: &'a mut dyn Here,
+    seen: Seen,
+}
+
+impl<'a> Masked<'a> {
+    pub fn new(detours: &'a Detours, here: &'a mut dyn Here) -> Self {
+        let seen = here.links();
+        Masked {
+            detours,
+            here,
+            seen,
+        }
+    }
+
+    /// The state of the links.
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// True if a packet may not go by a port of this router.
+    pub fn is_down(&self, port: PortId) -> bool {
+        self.detours.is_down(self.seen, self.here.router(), port)
+    }
+}
+
+impl Here for Masked<'_> {
+    fn router(&self) -> RouterId {
+        self.here.router()
+    }
+
+    fn in_port(&self) -> PortId {
+        self.here.in_port()
+    }
+
+    fn source(&self) -> EndpointId {
+        self.here.source()
+    }
+
+    fn job(&self) -> u16 {
+        self.here.job()
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.here.pick(n)
+    }
+
+    fn backlog(&mut self, port: PortId) -> u32 {
+        match self.is_down(port) {
+            true => BLOCKED,
+            false => self.here.backlog(port),
+        }
+    }
+
+    fn queue(&mut self, port: PortId) -> Queue {
+        match self.is_down(port) {
+            true => Queue {
+                waiting: BLOCKED,
+                queued: BLOCKED,
+                beyond: BLOCKED,
+            },
+            false => self.here.queue(port),
+        }
+    }
+
+    fn load(&mut self, hop: Hop) -> Load {
+        match self.is_down(hop.port) {
+            true => Load {
+                used: BLOCKED,
+                queued: BLOCKED,
+                free: 0,
+            },
+            false => self.here.load(hop),
+        }
+    }
+
+    fn recall(&mut self, word: u32) -> u64 {
+        self.here.recall(word)
+    }
+
+    fn remember(&mut self, word: u32, value: u64) {
+        self.here.remember(word, value);
+    }
+
+    fn flows(&mut self, port: PortId) -> u32 {
+        self.here.flows(port)
+    }
+
+    fn circuit(&mut self) -> Option<PortId> {
+        self.here.circuit()
+    }
+
+    fn keep_circuit(&mut self, port: PortId) -> bool {
+        self.here.keep_circuit(port)
+    }
+
+    fn max_packet(&self) -> u32 {
+        self.here.max_packet()
+    }
+
+    fn links(&self) -> Seen {
+        self.seen
+    }
+}
