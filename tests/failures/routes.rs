@@ -16,7 +16,7 @@ use crate::attack::draw::{Draw, FEW};
 use crate::routings::{network, section};
 
 /// Networks for each routing.
-const CASES: u32 = 12;
+const CASES: u32 = 4;
 /// Networks of a kind that a routing may refuse before one suits it.
 const MOST_REFUSED: u32 = 30;
 
@@ -81,7 +81,7 @@ fn walk(
                     "{source} to {destination}, {context}"
                 );
                 for control in [false, true] {
-                    if !found {
+                    if !found || !sure {
                         continue;
                     }
                     let walked = walker.walk(source, destination, control);

@@ -202,7 +202,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ),
         ("crates/engine/src/run.rs fn run", 88),
         ("crates/fabric/src/endpoint/nic.rs fn packet_of_pair", 86),
-        ("crates/fabric/src/router/link.rs fn send", 74),
         ("crates/report/src/congestion.rs fn drawing", 94),
         ("crates/report/src/draw/tests.rs fn plots", 91),
         ("crates/simulation/src/assemble/mod.rs fn network", 80),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Discipline;
 use crate::fault::Fault;
-use crate::router::failing::FailingOutputs;
+use crate::setup::failing::FailingOutputs;
 use crate::setup::flow_rules::{FlowKinds, FlowRules};
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;

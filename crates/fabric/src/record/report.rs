@@ -4,7 +4,7 @@ use crate::setup::plain::Compiled;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
-use crate::router::failing::Failing;
+use crate::setup::failing::Failing;
 use crate::state::Wire;
 use crate::state::mail::inbox::Inbox;
 use crate::state::records::flow_log::FlowReport;
@@ -46,9 +46,9 @@ pub struct MissingCredit {
 /// Counts of a link that fails during the run, in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailingLink {
-    /// Where it begins.
+    /// Its beginning.
     pub place: Place,
-    /// What happened to its packets.
+    /// Its packets.
     pub counts: FailingCounts,
 }
 

@@ -7,7 +7,6 @@ pub(super) mod bubble;
 pub(super) mod buffers;
 pub(super) mod crossbar;
 pub(super) mod drops;
-pub(crate) mod failing;
 pub(super) mod link;
 pub(super) mod port_hooks;
 pub(super) mod requests;

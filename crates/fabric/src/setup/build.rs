@@ -1,8 +1,8 @@
 //! Puts a domain together.
 
 use super::plain::Compiled;
-use crate::router::failing::FailingOutputs;
 use crate::setup::blueprint::Blueprint;
+use crate::setup::failing::FailingOutputs;
 use std::marker::PhantomData;
 
 use super::network::RouterParameters;

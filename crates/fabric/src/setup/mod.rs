@@ -5,6 +5,7 @@ pub(super) mod blueprint;
 pub(super) mod build;
 pub(super) mod choices;
 pub mod empty;
+pub(crate) mod failing;
 pub(super) mod flow_rules;
 pub(super) mod network;
 pub(super) mod plain;

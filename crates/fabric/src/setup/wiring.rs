@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::network::MOST_BUFFERED;
 use crate::domain::FabricDomain;
-use crate::router::failing::Failing;
+use crate::setup::failing::Failing;
 use crate::state::ends::nic::Nic;
 use crate::state::mail::inbox::Inbox;
 use crate::state::pool::Fifo;
@@ -222,14 +222,7 @@ impl<K: Compiled> FabricDomain<K> {
             route_computation: own.route_computation,
             prepaid,
         });
-        let number = self.records.failing.len();
-        if let Some(failing) =
-            Failing::new(&network, place, number).filter(|_| wire != Wire::Unused)
-        {
-            self.failing
-                .insert(self.ports.outputs.len() as OutIndex, failing);
-            self.records.failing.push(FailingCounts::default());
-        }
+        self.add_failing(wire, place);
         let mut out = Output::new(timing, wire, link.kind);
         let sink = matches!(wire, Wire::Endpoint(_));
         out.queues = match wire {
@@ -268,6 +261,18 @@ impl<K: Compiled> FabricDomain<K> {
             }
         }
         self.ports.outputs.push(out);
+    }
+
+    /// Takes note of the next output if its link fails during the run.
+    fn add_failing(&mut self, wire: Wire, place: Place) {
+        let number = self.records.failing.len();
+        if wire != Wire::Unused
+            && let Some(failing) = Failing::new(&self.network, place, number)
+        {
+            let output = self.ports.outputs.len() as OutIndex;
+            self.failing.insert(output, failing);
+            self.records.failing.push(FailingCounts::default());
+        }
     }
 
     /// Division of the buffer of an input.

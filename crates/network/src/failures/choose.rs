@@ -1,19 +1,16 @@
 //! The links that failures change: by name, and drawn at random.
 
 use super::check::check;
-use super::draw::{drawn_links, drawn_routers};
+use super::draw::{Ends, drawn_links, drawn_routers};
 use super::named::{links_of, named};
 use super::{
     Changed, Direction, Down, FailedLinks, FailedRouters, FailureConfig, Failures, Stranded,
 };
-use crate::topology::{Place, Topology};
+use crate::topology::Topology;
 use weir_model::{Invalid, Rng, stream};
 
 /// Purpose of the random stream of a failure.
 const FAILURE_STREAM: u64 = 4;
-
-/// A link by its two ends: for one by name, the named end first.
-pub(super) type Ends = [Place; 2];
 
 /// The links that differ from their kind. The same wherever it is asked: it depends on the failures,
 /// the network and the seed alone.

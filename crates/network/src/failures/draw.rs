@@ -2,11 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::choose::Ends;
 use super::{FailureConfig, Failures};
 use crate::topology::{Place, Topology};
 use weir_input::suggest;
 use weir_model::{Invalid, KindName, LinkKind, Rng, RouterId, TERMINAL, below};
+
+/// A link by its two ends: for one by name, the named end first.
+pub(super) type Ends = [Place; 2];
 
 /// Every link once, by the router and port with the lower numbers.
 fn all_links(topology: &dyn Topology) -> impl Iterator<Item = Ends> + '_ {

@@ -107,8 +107,8 @@ impl Failures {
         !self.down.is_empty() || self.links.values().any(differs)
     }
 
-    /// Number of links of each kind that differ in one or both directions, and of those that are
-    /// down at some time; kinds without such links are left out.
+    /// Number of links of each kind that differ in one or both directions, and number of links that
+    /// are down at some time; kinds without such links are left out.
     pub fn counts(&self) -> impl Iterator<Item = (LinkKind, [u64; 2])> {
         self.counts.iter().map(|(&kind, &counts)| (kind, counts))
     }

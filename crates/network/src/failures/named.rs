@@ -1,7 +1,7 @@
 //! Links and routers of failures by name.
 
 use super::LinkName;
-use super::choose::Ends;
+use super::draw::Ends;
 use crate::topology::{Peer, Place, Topology};
 use weir_model::{Invalid, RouterId};
 

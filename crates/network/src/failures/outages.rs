@@ -1,4 +1,4 @@
-//! What routers know of links that are down.
+//! Links that are down, as routers know of them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ type Dead = FxHashSet<(RouterId, PortId)>;
 pub struct Seen {
     /// As all routers know it.
     pub known: u32,
-    /// As it is. A router sees that of its own links.
+    /// As it is. A router sees its links so.
     pub actual: u32,
 }
 
@@ -30,7 +30,7 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// What follows from failures; None if no link is ever down.
+    /// The outages of failures; None if no link is ever down.
     pub fn new(failures: &Failures, topology: &dyn Topology) -> Option<Arc<Outages>> {
         let mut all: Vec<((RouterId, PortId), Down)> = Vec::new();
         for (from, down) in failures.down() {
@@ -75,13 +75,13 @@ impl Outages {
         }) as u32
     }
 
-    /// What is seen at a moment.
+    /// The state at a moment.
     pub fn seen(&self, now: Time) -> Seen {
         let next = self.times.partition_point(|&(from, _)| from <= now);
         self.times[next - 1].1
     }
 
-    /// What is seen, in the order of time.
+    /// The states, in the order of time.
     pub fn all_seen(&self) -> impl Iterator<Item = Seen> {
         self.times.iter().map(|&(_, seen)| seen)
     }

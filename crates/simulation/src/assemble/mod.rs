@@ -19,11 +19,12 @@ use weir_fabric::empty::{IdleTrips, Trips};
 use weir_fabric::{
     Blueprint, Network, Rated, Recording, Switching, Traffic, Watched, empty, flow_kinds,
 };
+use weir_input::registry::Chosen;
 use weir_input::{ConfigError, Until, suggest};
 use weir_model::{EndpointId, Invalid, LATEST, NEVER, Span};
-use weir_network::failures::{self, Outages};
+use weir_network::failures::{self, Failures, Outages};
 use weir_network::queueing::{Divided, Queueing};
-use weir_network::routing::{Detours, Routing};
+use weir_network::routing::{self, Detours, Routing};
 use weir_network::topology::Topology;
 
 use crate::collect::attribution;
@@ -117,17 +118,8 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         ..
     } = experiment;
     let topology = (topology.variant.build)(topology)?;
-    let failures = failures::choose(&experiment.failures, topology.as_ref(), experiment.run.seed);
-    let failures = failures.map_err(|invalid| experiment.file.refuse(invalid))?;
-    let outages = Outages::new(&failures, topology.as_ref());
-    let made = (routing.variant.build)(routing, &topology)?;
-    let routing: Box<dyn Routing> = match &outages {
-        None => made,
-        Some(outages) => {
-            let detours = Detours::new(made, &topology, outages);
-            Box::new(detours.map_err(|invalid| routing.refuse(invalid))?)
-        }
-    };
+    let (failures, outages) = failures(experiment, topology.as_ref())?;
+    let routing = built_routing(routing, &topology, outages.as_ref())?;
     let divided = Divided {
         topology: &topology,
         routing: &*routing,
@@ -196,6 +188,33 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
     bubbles::check(experiment, &network)?;
     check_stages(experiment, &network)?;
     Ok((network, scheme))
+}
+
+/// The links that differ from their kind, and the outages among them.
+fn failures(
+    experiment: &Experiment,
+    topology: &dyn Topology,
+) -> Result<(Failures, Option<Arc<Outages>>), ConfigError> {
+    let chosen = failures::choose(&experiment.failures, topology, experiment.run.seed);
+    let failures = chosen.map_err(|invalid| experiment.file.refuse(invalid))?;
+    let outages = Outages::new(&failures, topology);
+    Ok((failures, outages))
+}
+
+/// The routing, around links that are down if there are any.
+fn built_routing(
+    section: &Chosen<routing::Build>,
+    topology: &Arc<dyn Topology>,
+    outages: Option<&Arc<Outages>>,
+) -> Result<Box<dyn Routing>, ConfigError> {
+    let made = (section.variant.build)(section, topology)?;
+    let Some(outages) = outages else {
+        return Ok(made);
+    };
+    let detours = Detours::new(made, topology, outages);
+    Ok(Box::new(
+        detours.map_err(|invalid| section.refuse(invalid))?,
+    ))
 }
 
 /// The routing over all virtual channels, if the queueing scheme adds some.

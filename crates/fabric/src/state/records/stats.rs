@@ -166,7 +166,7 @@ impl Tally {
     }
 }
 
-/// What happened to the packets of an output whose link fails during the run.
+/// Packets of an output whose link fails during the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FailingCounts {
     /// Packets lost on the link.

@@ -1,7 +1,6 @@
-//! What a routing sees of a router with links that are down.
+//! A router with links that are down, as a routing sees it.
 
-use super::Detours;
-use crate::failures::Seen;
+use crate::failures::{Outages, Seen};
 use crate::routing::{Here, Hop, Load, Queue};
 use weir_model::{EndpointId, PortId, RouterId};
 
@@ -10,16 +9,19 @@ const BLOCKED: u32 = 1 << 24;
 
 /// The state of a router, at which links that are down have a long backlog.
 pub(super) struct Masked<'a> {
-    detours: &'a Detours,
+    outages: &'a Outages,
+    /// True if the routing sees at once which links of the router are down.
+    adaptive: bool,
     here: &'a mut dyn Here,
     seen: Seen,
 }
 
 impl<'a> Masked<'a> {
-    pub fn new(detours: &'a Detours, here: &'a mut dyn Here) -> Self {
+    pub fn new(outages: &'a Outages, adaptive: bool, here: &'a mut dyn Here) -> Self {
         let seen = here.links();
         Masked {
-            detours,
+            outages,
+            adaptive,
             here,
             seen,
         }
@@ -30,9 +32,10 @@ impl<'a> Masked<'a> {
         self.seen
     }
 
-    /// True if a packet may not go by a port of this router.
+    /// True if a packet may not leave by a port of this router, as far as that knows.
     pub fn is_down(&self, port: PortId) -> bool {
-        self.detours.is_down(self.seen, self.here.router(), port)
+        let down = |state| self.outages.is_down(state, self.here.router(), port);
+        down(self.seen.known) || self.adaptive && down(self.seen.actual)
     }
 }
 

@@ -79,10 +79,9 @@ impl Detours {
         })
     }
 
-    /// True if a packet may not go by a port, as far as its router knows.
-    fn is_down(&self, seen: Seen, router: RouterId, port: PortId) -> bool {
-        self.outages.is_down(seen.known, router, port)
-            || self.inner.is_adaptive() && self.outages.is_down(seen.actual, router, port)
+    /// The router as the routing sees it.
+    fn masked<'a>(&'a self, here: &'a mut dyn Here) -> Masked<'a> {
+        Masked::new(&self.outages, self.inner.is_adaptive(), here)
     }
 
     /// True if two endpoints can reach each other in a state: their links work, and some way keeps
@@ -138,7 +137,7 @@ impl Detours {
         (self.detour(flight, router, state, false), state)
     }
 
-    /// Records that a packet goes by a port on its detour.
+    /// Records that a packet leaves by a port on its detour.
     fn go(&self, flight: &mut Flight, router: RouterId, port: PortId) {
         if port < self.topology.ports(router)
             && let Peer::Router(next, _) = self.topology.peer(router, port)
@@ -158,7 +157,7 @@ impl Detours {
             && hop.vc == self.inner.vcs(self.topology.link(router, hop.port).kind)
     }
 
-    /// The ways that are left of those that the routing has beside `first`; the last is an escape.
+    /// The routing's ways beside `first` that are left; the last is an escape.
     fn left(&self, flight: &Flight, first: Hop, here: &mut Masked<'_>) -> Vec<Hop> {
         let mut ways = Vec::new();
         self.inner.alternatives(flight, first, here, &mut ways);
@@ -200,7 +199,7 @@ impl Routing for Detours {
             self.go(flight, router, hop.port);
             return hop;
         }
-        let mut here = Masked::new(self, here);
+        let mut here = self.masked(here);
         let hop = self.inner.route(flight, &mut here);
         if !here.is_down(hop.port) {
             return hop;
@@ -256,7 +255,7 @@ impl Routing for Detours {
         if flight.flags & Flight::DETOUR != 0 || self.is_detour(here.router(), first) {
             return;
         }
-        let mut here = Masked::new(self, here);
+        let mut here = self.masked(here);
         let left = self.left(flight, first, &mut here);
         // Nothing comes behind the escape.
         if left.last() != Some(&first) {

@@ -19,25 +19,46 @@ pub(super) struct Order {
 impl Order {
     pub fn new(topology: &dyn Topology, outages: &Outages) -> Order {
         let count = topology.routers() as usize;
-        let mut parts: Vec<(Vec<RouterId>, u32)> = Vec::new();
         let mut seen = vec![false; count];
+        let mut roots: Vec<(usize, RouterId)> = Vec::new();
         for root in 0..topology.routers() {
             if !seen[root as usize] {
-                parts.push(part(topology, outages, root, &mut seen));
+                let (part, _) = part(topology, outages, root, &mut seen);
+                roots.push((usize::MAX - part.len(), root));
             }
         }
-        // The largest part first: others hang below it where links come back.
-        parts.sort_by_key(|(part, _)| usize::MAX - part.len());
-        let longest = parts.iter().map(|(_, depth)| 2 * depth).max().unwrap_or(0);
+        // The largest part first. The others follow where links that are down at some time join
+        // them: they hang below it while these work.
+        roots.sort_unstable();
+        let mut seen = vec![false; count];
+        let mut order: Vec<RouterId> = Vec::with_capacity(count);
+        let (mut next, mut depth) = (0, 0);
+        let mut add = |order: &mut Vec<RouterId>, root: RouterId| {
+            if !seen[root as usize] {
+                let (mut part, own) = part(topology, outages, root, &mut seen);
+                order.append(&mut part);
+                depth = depth.max(own);
+            }
+        };
+        for &(_, root) in &roots {
+            add(&mut order, root);
+            while next < order.len() {
+                let router = order[next];
+                next += 1;
+                for port in 0..topology.ports(router) {
+                    if let Peer::Router(other, _) = topology.peer(router, port) {
+                        add(&mut order, other);
+                    }
+                }
+            }
+        }
         let mut ranks = vec![0; count];
-        let all = parts.iter().flat_map(|(part, _)| part);
-        for (rank, &router) in (0..).zip(all) {
+        for (rank, &router) in (0..).zip(&order) {
             ranks[router as usize] = rank;
         }
         Order {
             ranks: ranks.into(),
-            // A way into a part, and one out of it.
-            longest: longest + 1 + 2 * u32::from(parts.len() > 1),
+            longest: 2 * depth + 1 + 2 * (roots.len() as u32 - 1),
         }
     }
 

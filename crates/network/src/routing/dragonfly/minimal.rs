@@ -26,7 +26,7 @@ pub struct Params {}
 /// may therefore take a link other than the nearest; it visits at most four routers.
 ///
 /// Virtual channels: local 0 in the source's group, local 1 after the global link, global 0. Where
-/// links may be down, and a packet goes by way of a third group: those of `valiant`.
+/// links may be down, and a packet passes a third group: the channels of `valiant`.
 struct Minimal {
     paths: Paths,
 }

@@ -13,7 +13,7 @@
 //! [`Paths::hop`].
 //!
 //! Links between groups that are down are not drawn. A packet that would go straight to a group to
-//! which no link is left goes by way of a third group.
+//! which no link is left passes a third group.
 
 use std::sync::Arc;
 

@@ -1,53 +1,13 @@
 //! Packets on links that fail during the run: lost, sent again, or slow.
 
-use rustc_hash::FxHashMap;
-
 use crate::domain::FabricDomain;
-use crate::setup::network::Network;
 use crate::setup::plain::Compiled;
 use crate::state::{InIndex, OutIndex};
-use weir_model::{LinkRate, PacketIndex, Span, Time, stream, unit};
+use weir_model::{PacketIndex, Time, stream, unit};
 use weir_network::topology::Place;
 
 /// Purpose of the random stream of the errors on a link.
 const ERROR_STREAM: u64 = 5;
-
-/// What failures do to an output whose link is not the same for the whole run.
-pub(crate) struct Failing {
-    /// Its number among those of the domain.
-    pub number: usize,
-    /// Where its link begins.
-    pub place: Place,
-    /// Times in which what is on the link is lost.
-    lost: Vec<Span>,
-    /// A time, the rate of the link in it, and the probability that a bit is received wrong.
-    worse: Option<(Span, LinkRate, f64)>,
-}
-
-impl Failing {
-    /// The failures of the link that begins at a place; None if it is the same for the whole run.
-    pub fn new(network: &Network, place: Place, number: usize) -> Option<Failing> {
-        let failures = &network.failures;
-        let down = failures.down_at(place).iter().filter(|down| down.loses);
-        let lost: Vec<Span> = down.map(|down| down.span).collect();
-        let worse = failures
-            .get(place)
-            .filter(|changed| changed.bit_error_rate > 0.0 || failures.lasting(place).is_none());
-        let worse = worse.map(|changed| {
-            let rate = network.rate(&changed.link);
-            (changed.span, rate, changed.bit_error_rate)
-        });
-        (!lost.is_empty() || worse.is_some()).then_some(Failing {
-            number,
-            place,
-            lost,
-            worse,
-        })
-    }
-}
-
-/// The failing outputs of a domain.
-pub(crate) type FailingOutputs = FxHashMap<OutIndex, Failing>;
 
 impl<K: Compiled> FabricDomain<K> {
     /// True if links of this domain fail during the run.

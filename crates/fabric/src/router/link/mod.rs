@@ -1,6 +1,8 @@
 //! From the output queues onto the links: priority, credits, and the time of head and tail at the
 //! far end.
 
+mod failing;
+
 use crate::Arbitration;
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -376,6 +378,12 @@ impl<K: Compiled> FabricDomain<K> {
         if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
             self.watch_departure(index, output, (depart, end), tail);
         }
+        self.put_on_wire(index, output, (head, tail));
+    }
+
+    /// Hands a packet on to the other end of a link, where its head and tail arrive at these times.
+    #[inline(always)]
+    fn put_on_wire(&mut self, index: PacketIndex, output: OutIndex, (head, tail): (Time, Time)) {
         match self.ports.outputs[output as usize].wire {
             Wire::Router(input) => {
                 let wire = &mut self.ports.inputs[input as usize].wire;
