@@ -32,7 +32,9 @@ fn check_lost(experiment: &Experiment, lost: std::ops::Range<u64>) {
         .filter(|time| !lost.contains(time))
         .collect();
     assert_eq!(found, expected, "{}", experiment.text());
-    let count = lost.filter(|time| (time - found[0]) % 48 == 0).count() as u64;
+    let count = lost
+        .filter(|time| (time - found[0]).is_multiple_of(48))
+        .count() as u64;
     let table = data.failures.expect("links that are down");
     let ours = (0..table.router.len()).filter(|&row| (table.router[row], table.nic[row]) == (0, 0));
     assert_eq!(ours.map(|row| table.packets_lost[row]).sum::<u64>(), count);

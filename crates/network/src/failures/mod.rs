@@ -54,7 +54,7 @@ impl Down {
     pub fn known(&self) -> Span {
         let after = |time: Time| match time {
             0 | NEVER => time,
-            _ => time.saturating_add(self.rerouted_after).min(NEVER),
+            _ => time.saturating_add(self.rerouted_after),
         };
         Span {
             from: after(self.span.from),
