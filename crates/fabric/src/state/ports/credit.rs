@@ -1,6 +1,7 @@
 //! The credits of a buffer.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use weir_model::{NEVER, Time};
 use weir_slots::prefetch;
 
@@ -18,7 +19,7 @@ struct Coming {
 /// needs more credits than it has, or when the ring is full. So a credit costs no separate event,
 /// and is mostly collected together with many others. A ring is one piece of memory that is written
 /// and read in order.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Credit {
     /// Flits that may be sent, without credits returned since the last check.
     pub available: u32,
@@ -36,13 +37,49 @@ pub struct Credit {
     ring: Box<[Coming]>,
 }
 
+/// The credits on their way, in order of time: the rest of the ring is not saved.
+struct OnTheWay<'a>(&'a Credit);
+
+impl Serialize for OnTheWay<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.0.count as usize))?;
+        for coming in self.0.coming() {
+            list.serialize_element(&coming)?;
+        }
+        list.end()
+    }
+}
+
+impl Serialize for Credit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.available, self.capacity, self.last, OnTheWay(self)).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Credit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Credit, D::Error> {
+        let (available, capacity, last, mut ring): (u32, u32, Time, Vec<Coming>) =
+            Deserialize::deserialize(deserializer)?;
+        // A list in memory is shorter than 2³².
+        let count = ring.len() as u32;
+        if count > 0 {
+            ring.resize(ring.len().next_power_of_two(), Coming::default());
+        }
+        Ok(Credit {
+            available,
+            capacity,
+            head: 0,
+            count,
+            last,
+            ring: ring.into(),
+        })
+    }
+}
+
 impl Credit {
     /// True if one that was read from a file can be of a buffer of this size.
     pub fn fits(&self, fresh: &Credit) -> bool {
-        let places = self.ring.len() as u32;
         self.capacity == fresh.capacity
-            && (places == 0 || places.is_power_of_two())
-            && self.count <= places
     }
 
     /// All credits of a buffer of `capacity` flits at home.

@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
 
 use twox_hash::XxHash3_128;
 
@@ -82,53 +84,96 @@ fn made_anew(new: &Path) -> io::Result<()> {
     fs::create_dir(new)
 }
 
+/// A part of a rank's file on its way to the disk.
+enum Piece {
+    Bytes(Vec<u8>),
+    /// The end of a domain's state.
+    End,
+}
+
+/// Pieces that wait for the disk at most; [`weir_model::codec`] makes them of 256 KiB.
+const WAITING: usize = 4;
+
 /// Writes the states of this rank's domains, one after the other, and waits until they have
-/// reached the disk. One state is in memory at a time, and that only in pieces.
+/// reached the disk. Another thread sums and writes pieces while the next ones are made.
 fn write_states(
     path: &Path,
     rank: u32,
     parts: &[&mut dyn Part],
 ) -> io::Result<Vec<(DomainId, Place)>> {
-    let mut out = Summed {
-        inner: File::create_new(path)?,
-        sum: XxHash3_128::new(),
-        bytes: 0,
-    };
-    let mut offset = 0;
-    let mut places = Vec::with_capacity(parts.len());
-    for part in parts {
-        part.save(&mut out).map_err(io::Error::other)?;
-        let place = Place {
-            rank,
-            offset,
-            bytes: out.bytes,
-            checksum: out.sum.finish_128(),
+    let mut file = File::create_new(path)?;
+    let (pieces, coming) = sync_channel(WAITING);
+    let (made, places) = thread::scope(|scope| {
+        let write = move || write_pieces(&mut file, rank, &coming);
+        let writer = match thread::Builder::new().spawn_scoped(scope, write) {
+            Ok(writer) => writer,
+            Err(error) => return (Ok(()), Err(error)),
         };
-        places.push((part.id(), place));
-        offset += out.bytes;
-        (out.sum, out.bytes) = (XxHash3_128::new(), 0);
+        let mut out = Pieces { pieces };
+        let made = parts.iter().try_for_each(|part| {
+            part.save(&mut out).map_err(io::Error::other)?;
+            out.send(Piece::End)
+        });
+        drop(out);
+        let ended = writer.join();
+        (
+            made,
+            ended.unwrap_or_else(|_| Err(io::Error::other("the writer has ended"))),
+        )
+    });
+    // If the disk is the reason, its error says more.
+    let places = places?;
+    made?;
+    Ok(parts.iter().map(|part| part.id()).zip(places).collect())
+}
+
+/// Writes pieces until there are no more. Returns the place of each state.
+fn write_pieces(file: &mut File, rank: u32, coming: &Receiver<Piece>) -> io::Result<Vec<Place>> {
+    let (mut places, mut sum) = (Vec::new(), XxHash3_128::new());
+    let (mut offset, mut bytes) = (0, 0);
+    for piece in coming {
+        match piece {
+            Piece::Bytes(piece) => {
+                file.write_all(&piece)?;
+                sum.write(&piece);
+                bytes += piece.len() as u64;
+            }
+            Piece::End => {
+                places.push(Place {
+                    rank,
+                    offset,
+                    bytes,
+                    checksum: sum.finish_128(),
+                });
+                offset += bytes;
+                (sum, bytes) = (XxHash3_128::new(), 0);
+            }
+        }
     }
-    out.inner.sync_all()?;
+    file.sync_all()?;
     Ok(places)
 }
 
-/// Counts and sums the bytes that pass.
-struct Summed {
-    inner: File,
-    sum: XxHash3_128,
-    bytes: u64,
+/// The way to the thread that writes.
+struct Pieces {
+    pieces: SyncSender<Piece>,
 }
 
-impl Write for Summed {
+impl Pieces {
+    fn send(&self, piece: Piece) -> io::Result<()> {
+        let gone = |_| io::Error::other("the file cannot be written");
+        self.pieces.send(piece).map_err(gone)
+    }
+}
+
+impl Write for Pieces {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.sum.write(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
+        self.send(Piece::Bytes(bytes.to_vec()))?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+        Ok(())
     }
 }
 
