@@ -226,6 +226,13 @@ pub struct RunOptions {
     /// checkpoint.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out", "watch_packet"])]
     pub resume: Option<PathBuf>,
+    /// Go on from the state in this directory that runs share until --share-at, or write it. For
+    /// the points of a sweep.
+    #[arg(long, value_name = "DIR", hide = true, requires = "share_at")]
+    pub share_state: Option<PathBuf>,
+    /// The simulated time of that state.
+    #[arg(long, value_name = "TIME", hide = true, requires = "share_state")]
+    pub share_at: Option<Duration>,
 }
 
 /// A size in bytes.

@@ -314,7 +314,7 @@ fn a_checkpoint_of_another_experiment_or_program_is_refused() {
     }
     let (code, said) = case.run(&["--resume", "a"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("format 2 of checkpoints"), "{said}");
+    assert!(said.contains("format 3 of checkpoints"), "{said}");
     let (code, said) = case.run(&["--resume", "whole"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("there is no checkpoint in whole"), "{said}");

@@ -78,9 +78,9 @@ fn a_state_is_read_by_its_domain_only() {
     for (at, bytes) in states.iter().enumerate() {
         let mut fabric = built(&plan);
         let mut parts = fabric.parts();
-        parts[at].load(bytes).expect("its own state");
+        parts[at].load(bytes, None).expect("its own state");
         let other = (at + 1) % states.len();
-        let error = parts[other].load(bytes).expect_err("another's state");
+        let error = parts[other].load(bytes, None).expect_err("another's state");
         assert!(error.to_string().contains("domain"), "{error}");
     }
 }
@@ -104,7 +104,7 @@ fn damaged_states_are_refused_or_harmless() {
                 }
             }
             let mut fabric = built(&plan);
-            let loaded = catch_unwind(AssertUnwindSafe(|| fabric.parts()[at].load(&bytes)));
+            let loaded = catch_unwind(AssertUnwindSafe(|| fabric.parts()[at].load(&bytes, None)));
             refused += u32::from(loaded.expect("no panic").is_err());
         }
         assert!(

@@ -32,6 +32,17 @@ pub struct Start {
     pub moved: bool,
 }
 
+impl Start {
+    /// Opens the window of the next event if the one before has ended.
+    fn open(&mut self, next: Time, schedule: Schedule) {
+        if self.until == self.closes {
+            let begins = next - next % schedule.window;
+            self.closes = begins.saturating_add(schedule.window).min(schedule.end);
+            self.moved = false;
+        }
+    }
+}
+
 /// Reasons why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -108,6 +119,8 @@ pub struct Progress {
     pub moved_here: u64,
     /// True if some rank wants the state here, and none wants the end.
     pub save: bool,
+    /// True if everything before [`Monitor::cut`] has been simulated here, and nothing after it.
+    pub cut: bool,
 }
 
 impl Progress {
@@ -131,6 +144,12 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     /// Asked where [`Monitor::stop`] is.
     fn wants_state(&mut self) -> bool {
         false
+    }
+
+    /// A time at which a piece of a window ends, ps, with [`Progress::cut`]: the same on all ranks.
+    /// It is not if nothing happens before it.
+    fn cut(&self) -> Time {
+        NEVER
     }
 
     /// Maximum wall-clock time before the run must react to [`Monitor::stop`]: longer windows are
@@ -192,13 +211,11 @@ where
             post.deliver_all(domains);
             return Ok((end, at));
         }
-        if at.until == at.closes {
-            let begins = common.next - common.next % schedule.window;
-            at.closes = begins.saturating_add(schedule.window).min(schedule.end);
-            at.moved = false;
-        }
+        at.open(common.next, schedule);
         pace.begin(common.next, common.piece);
-        at.until = common.next.saturating_add(common.piece).min(at.closes);
+        let cut = Some(monitor.cut()).filter(|&cut| common.next < cut);
+        let ends = common.next.saturating_add(common.piece);
+        at.until = ends.min(at.closes).min(cut.unwrap_or(NEVER));
         if let Some(interleaving) = schedule.interleaving {
             post.deliver_all(domains);
             interleave(&mut post, domains, at.until, interleaving)?;
@@ -223,9 +240,11 @@ where
             at.until
         );
         common = post.hand_over(domains, transport, mine)?;
-        if common.next >= at.closes {
-            // Nothing is left of the window.
-            at.until = at.closes;
+        let cut = cut.filter(|&cut| common.next >= cut);
+        // Nothing is left of the window, or nothing before the cut.
+        let left = at.closes.min(cut.unwrap_or(NEVER));
+        if common.next >= left {
+            at.until = left;
         }
         at.windows += u64::from(at.until == at.closes);
         at.moved |= common.unmoved != u64::MAX;
@@ -234,6 +253,7 @@ where
             next: common.next,
             moved_here,
             save: common.go_on == SAVE,
+            cut: cut.is_some(),
         };
         let mut settled = Settled {
             domains,

@@ -13,6 +13,7 @@ use crate::record::stall::Wait;
 use crate::setup::blueprint::Blueprint;
 use crate::setup::network::Network;
 use crate::setup::plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};
+use crate::state::fork::Fork;
 use crate::state::hosts::JobState;
 use crate::state::records::stats::Stats;
 use crate::state::records::task_log::TaskStep;
@@ -23,7 +24,7 @@ use weir_engine::{
     TransportError, run,
 };
 use weir_model::codec::CodecError;
-use weir_model::{DomainId, Time};
+use weir_model::{DomainId, NEVER, Time};
 use weir_workload::tasks::Waiting;
 
 /// A domain between two windows.
@@ -59,12 +60,12 @@ pub trait Part {
     /// # Errors
     /// If it cannot be written.
     fn save(&self, out: &mut dyn Write) -> Result<(), CodecError>;
-    /// Continues from a saved state of the same domain of the same experiment.
-    /// Only for a domain that has just been built.
+    /// Continues from a saved state of the same domain of the same experiment, or of one from which
+    /// this one forks. Only for a domain that has just been built.
     ///
     /// # Errors
     /// If the bytes are no such state. The domain is unusable then.
-    fn load(&mut self, bytes: &[u8]) -> Result<(), CodecError>;
+    fn load(&mut self, bytes: &[u8], fork: Option<&Fork>) -> Result<(), CodecError>;
 }
 
 /// Makes [`Part`] of the methods of [`FabricDomain`] of the same names.
@@ -103,7 +104,7 @@ part! {
     see save(out: &mut dyn Write) -> Result<(), CodecError>;
     change take_task_log() -> Vec<TaskStep>;
     change report(end: Time) -> DomainReport;
-    change load(bytes: &[u8]) -> Result<(), CodecError>;
+    change load(bytes: &[u8], fork: Option<&Fork>) -> Result<(), CodecError>;
 }
 
 /// Domains with all mail delivered.
@@ -147,6 +148,10 @@ pub trait Watcher {
     fn wants_state(&mut self) -> bool {
         false
     }
+    /// A time at which a piece of a window ends, ps: see [`Monitor::cut`].
+    fn cut(&self) -> Time {
+        NEVER
+    }
     /// Maximum wall-clock time before the run must react to that.
     fn heed_within(&self) -> Duration;
     /// Called on all ranks after every piece of a window; false ends the run with
@@ -170,6 +175,10 @@ impl<'t, K: Compiled> Monitor<FabricDomain<K>, dyn Transport + 't> for Watched<'
 
     fn wants_state(&mut self) -> bool {
         self.0.wants_state()
+    }
+
+    fn cut(&self) -> Time {
+        self.0.cut()
     }
 
     fn heed_within(&self) -> Duration {

@@ -21,7 +21,8 @@ pub use machine::{CpuClock, memory_bytes, now};
 pub use notes::is_much;
 pub use plan::{Plan, Warning};
 pub use run::{
-    Log, Observer, Outcome, Sample, SavedState, Trial, checkpoint, run, run_kept, trial,
+    Log, Observer, Outcome, Sample, SavedState, Trial, checkpoint, fork, run, run_kept, run_shared,
+    trial,
 };
 
 pub use weir_model::program::MODEL_VERSION;

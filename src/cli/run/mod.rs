@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod progress;
+mod shared;
 mod viewer;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use weir_report::{parameters, summary, summary_json};
 use weir_result::Run;
 use weir_result::out_dir::{self, OutDir};
 use weir_simulation::config::{Catalog, Experiment};
-use weir_simulation::{Outcome, Plan, RunError, checkpoint, run_kept};
+use weir_simulation::{Outcome, Plan, RunError, checkpoint, run_shared};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions, catalog: &Catalog) -> ExitCode {
@@ -63,14 +64,25 @@ fn on_this_rank(
     let out = together(transport, out)?;
     let dir = out.as_ref().map(OutDir::path);
     let kept = checkpoints::find(options, &experiment, &folder, dir, transport)?;
+    let shared = shared::find(options, &experiment, &plan, transport)?;
     let place = out.as_ref().map(OutDir::progress);
     let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place)
         .with_max_memory(options.max_memory);
+    let shared = shared.map(|(shared, lock)| {
+        viewer.shares(&shared, lock);
+        shared
+    });
     let started = weir_simulation::now();
     if first {
         log_plan(&experiment, &plan, transport.size());
     }
-    let outcome = match run_kept(&plan, kept.as_ref(), transport, &mut viewer) {
+    let outcome = match run_shared(
+        &plan,
+        kept.as_ref(),
+        shared.as_ref(),
+        transport,
+        &mut viewer,
+    ) {
         Ok(outcome) => Ok(outcome),
         // Only this rank knows.
         Err(error @ (RunError::Transport(_) | RunError::Fault(_))) => {
@@ -232,6 +244,9 @@ fn finish(
         features: Some(program::FEATURES.into()),
         command: Some(command_line()),
         resumed: (outcome.resumed > 0).then(|| outcome.resumed.into()),
+        forked_ps: outcome.forked.map(|forked| forked.at),
+        forked_packet_hops: outcome.forked.map(|forked| forked.packet_hops),
+        forked_seconds: outcome.forked.map(|forked| forked.wall_seconds),
         stopped: stopped.map(|why| why.name().to_string()),
         ..Run::default()
     };

@@ -11,8 +11,10 @@ use weir_engine::StopReason;
 use weir_input::{Duration as Span, Until};
 use weir_model::Time;
 use weir_report::format::{bytes, simulated, wall};
+use weir_result::Lock;
 use weir_simulation::config::Experiment;
-use weir_simulation::{Observer, SavedState, memory_bytes};
+use weir_simulation::fork::Shared;
+use weir_simulation::{Observer, SavedState, checkpoint, memory_bytes};
 
 /// Shows progress on rank 0, watches the clock and listens for signals on all.
 pub struct Viewer {
@@ -29,6 +31,10 @@ pub struct Viewer {
     last: Instant,
     /// Last error of one.
     failed: String,
+    /// The directory of a state that is shared with other runs, and the lock of the run that writes
+    /// it.
+    shared: Option<PathBuf>,
+    lock: Option<Lock>,
     kind: Kind,
     /// File in which the progress is written, and the time of the next note.
     place: Option<PathBuf>,
@@ -66,6 +72,8 @@ impl Viewer {
             every: on_the_clock(experiment.run.checkpoint_every),
             last: Instant::now(),
             failed: String::new(),
+            shared: None,
+            lock: None,
             kind,
             place,
             next: NOTE,
@@ -76,6 +84,12 @@ impl Viewer {
     pub fn with_max_memory(mut self, most: Option<u64>) -> Viewer {
         self.max_memory = most;
         self
+    }
+
+    /// The run goes on from a state that it shares with others, or writes it, with a lock on rank 0.
+    pub fn shares(&mut self, shared: &Shared, lock: Option<Lock>) {
+        self.shared = Some(shared.place.dir.clone());
+        self.lock = lock;
     }
 
     /// Writes the progress for `weir inspect` while the run continues.
@@ -162,6 +176,25 @@ impl Observer for Viewer {
                 self.failed = error.to_string();
             }
             _ => {}
+        }
+    }
+
+    fn is_alone(&mut self, why: &str) {
+        if self.place.is_some() {
+            tell(format!(
+                "warning: the run simulates its beginning itself: {why}"
+            ));
+            // Nobody can go on from it. One that cannot be removed is found again.
+            let _ = self.shared.take().map(|dir| checkpoint::remove(&dir));
+        }
+    }
+
+    fn shared(&mut self, outcome: Result<SavedState, &str>) {
+        self.lock = None;
+        if let (Err(error), true) = (outcome, self.place.is_some()) {
+            tell(format!(
+                "warning: other runs cannot go on from its state: {error}"
+            ));
         }
     }
 

@@ -279,7 +279,8 @@ impl<K: Compiled> FabricDomain<K> {
                 if !traffic.sends(endpoint) {
                     continue;
                 }
-                let source = Source::new(traffic, job as u16, nic, endpoint, blueprint.seed);
+                let place = (job as u16, nic);
+                let source = Source::new(traffic, place, endpoint, traffic.start, blueprint.seed);
                 if let Some(source) = source {
                     self.ends.sources.push(source);
                 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod ends;
 pub(crate) mod event;
+pub(crate) mod fork;
 pub(crate) mod hosts;
 pub(crate) mod mail;
 pub(crate) mod pool;

@@ -13,6 +13,7 @@ use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::ends::pair_ring::PairRing;
 use crate::state::event::EventKind;
+use crate::state::fork::Fork;
 use crate::state::hosts::SavedHosts;
 use crate::state::pool::{Fifo, Pool};
 use crate::state::ports::wide_port::WIDE;
@@ -22,14 +23,14 @@ use weir_model::{LATEST, NEVER, Time};
 
 /// A state that was read, not yet known to be one of this domain.
 #[derive(Deserialize)]
-struct Loaded {
-    events: Vec<(Time, EventKey)>,
+pub(super) struct Loaded {
+    pub events: Vec<(Time, EventKey)>,
     pool: Pool,
     ports: Ports,
-    ends: Ends,
-    hosts: SavedHosts,
+    pub ends: Ends,
+    pub hosts: SavedHosts,
     mail: Mail,
-    records: Records,
+    pub records: Records,
     progress: Progress,
     scheme: Vec<u8>,
 }
@@ -74,13 +75,16 @@ impl<K: Compiled> FabricDomain<K> {
         codec::encode_into(&state, out)
     }
 
-    /// Continues from a state that was saved by the same domain of the same experiment.
-    /// Only for a domain that has just been built.
+    /// Continues from a state that was saved by the same domain of the same experiment, or of
+    /// another one from which this one forks. Only for a domain that has just been built.
     ///
     /// # Errors
     /// If the bytes are no such state. The domain is unusable then.
-    pub fn load(&mut self, bytes: &[u8]) -> Result<(), CodecError> {
-        let loaded: Loaded = codec::decode(bytes)?;
+    pub fn load(&mut self, bytes: &[u8], fork: Option<&Fork>) -> Result<(), CodecError> {
+        let mut loaded: Loaded = codec::decode(bytes)?;
+        if let Some(fork) = fork {
+            self.carry_over(&mut loaded, fork)?;
+        }
         self.check(&loaded).map_err(|what| {
             CodecError::new(format!("{what} are not those of domain {}", self.id))
         })?;

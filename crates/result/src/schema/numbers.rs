@@ -40,6 +40,11 @@ attributes! {
         hosts: Vec<String>, "", "host name of each rank (a list)";
         resumed: Option<u64>, "1", "times that the run went on from a checkpoint; absent if it \
             never did";
+        forked_ps: Option<Time>, "ps", "time until which the run shares what another run has \
+            simulated; absent if it simulated everything";
+        forked_packet_hops: Option<u64>, "1", "packet-hops until then";
+        forked_seconds: Option<f64>, "s", "wall-clock time that the other run took until then; \
+            part of wall_seconds";
         stopped: Option<String>, "", "why the run ended early; absent if it did not";
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod checkpoint;
 mod critical_path;
+pub mod fork;
 mod hang;
 mod stall_detector;
 mod trial;
@@ -14,10 +15,11 @@ use std::time::{Duration, Instant};
 use crate::collect::{Facts, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
-use checkpoint::{Checkpoints, Reached};
+use checkpoint::{Checkpoints, Forked, Manifest, Reached};
+use fork::Shared;
 use stall_detector::{StallDetector, search};
-use weir_engine::{End, Progress, Start, StopReason, Transport};
-use weir_fabric::{Fabric, Part, Parts, Step, TaskStep, Watcher};
+use weir_engine::{End, Progress, Start, StopReason, Transport, broadcast, gather};
+use weir_fabric::{Fabric, Fork, Part, Parts, Step, TaskStep, Watcher};
 use weir_model::{LATEST, NEVER, Time};
 use weir_result::Data;
 
@@ -37,6 +39,8 @@ pub struct Outcome {
     pub windows: u64,
     /// Times that it went on from a checkpoint.
     pub resumed: u32,
+    /// The state of another run from which it went on, if it did.
+    pub forked: Option<Forked>,
     /// Reason why it ended early, if it did.
     pub stopped: Option<StopReason>,
     /// True if it can go on from there: a checkpoint was written when it was stopped.
@@ -71,6 +75,11 @@ pub trait Observer {
     fn starts_anew(&mut self, _: &str) {}
     /// Told on every rank after a checkpoint; the run goes on after an error of the disk, too.
     fn saved(&mut self, _: Result<SavedState, &str>) {}
+    /// Told on every rank if no shared state can be loaded, and the run simulates the time before
+    /// it.
+    fn is_alone(&mut self, _: &str) {}
+    /// Told on every rank when the shared state has been written, or cannot be.
+    fn shared(&mut self, _: Result<SavedState, &str>) {}
     /// Maximum wall-clock time before a wish to stop is heeded.
     /// Runs that have to check often are slower.
     fn heed_within(&self) -> Duration {
@@ -83,24 +92,15 @@ struct Lookout<'a> {
     detector: StallDetector,
     observer: &'a mut dyn Observer,
     ranks: u32,
-    saver: Option<Saver<'a>>,
+    /// The place for its checkpoints, if it writes any.
+    saver: Option<&'a Checkpoints>,
+    /// The shared state that is still to be written.
+    shared: Option<&'a Shared>,
+    begun: Instant,
+    /// The place from which the run went on.
+    from: Reached,
     /// Error with which this ended the run.
     error: Option<RunError>,
-}
-
-/// Writes the checkpoints of a run.
-struct Saver<'a> {
-    to: &'a Checkpoints,
-    begun: Instant,
-    /// The checkpoint that the run went on from.
-    from: Reached,
-}
-
-impl Saver<'_> {
-    /// Wall-clock time since the beginning of the whole run, s.
-    fn wall_seconds(&self) -> f64 {
-        self.from.wall_seconds + self.begun.elapsed().as_secs_f64()
-    }
 }
 
 impl Lookout<'_> {
@@ -113,6 +113,13 @@ impl Lookout<'_> {
         // The place where windows are cut depends on the clock; the findings must not.
         if progress.window_ended() {
             self.detector.look(parts, transport, progress)?;
+        }
+        if progress.cut
+            && let Some(shared) = self.shared.take()
+        {
+            let written = self.write(&shared.place, &parts.parts(), transport, progress.at)?;
+            self.observer
+                .shared(written.as_ref().copied().map_err(String::as_str));
         }
         if progress.save {
             self.save(&parts.parts(), transport, progress.at)?;
@@ -127,24 +134,41 @@ impl Lookout<'_> {
         transport: &mut dyn Transport,
         start: Start,
     ) -> Result<bool, RunError> {
-        let Some(saver) = &self.saver else {
+        let Some(to) = self.saver else {
             return Ok(false);
         };
+        let written = self.write(to, parts, transport, start)?;
+        self.observer
+            .saved(written.as_ref().copied().map_err(String::as_str));
+        Ok(written.is_ok())
+    }
+
+    /// Writes the state. The inner error is that of the disk.
+    fn write(
+        &self,
+        to: &Checkpoints,
+        parts: &[&mut dyn Part],
+        transport: &mut dyn Transport,
+        start: Start,
+    ) -> Result<Result<SavedState, String>, RunError> {
         let reached = Reached {
             start,
             watch: self.detector.watch(),
-            wall_seconds: saver.wall_seconds(),
-            resumed: saver.from.resumed,
+            wall_seconds: self.wall_seconds(),
+            ..self.from
         };
         let begun = Instant::now();
-        let written = checkpoint::write(saver.to, parts, reached, transport)?;
-        let told = written.as_ref().map(|&bytes| SavedState {
+        let written = checkpoint::write(to, parts, reached, transport)?;
+        Ok(written.map(|bytes| SavedState {
             until: start.until,
             bytes,
             took: begun.elapsed(),
-        });
-        self.observer.saved(told.map_err(String::as_str));
-        Ok(written.is_ok())
+        }))
+    }
+
+    /// Wall-clock time since the beginning of the whole run, s.
+    fn wall_seconds(&self) -> f64 {
+        self.from.wall_seconds + self.begun.elapsed().as_secs_f64()
     }
 }
 
@@ -155,6 +179,10 @@ impl Watcher for Lookout<'_> {
 
     fn wants_state(&mut self) -> bool {
         self.saver.is_some() && self.observer.wants_state()
+    }
+
+    fn cut(&self) -> Time {
+        self.shared.map_or(NEVER, |shared| shared.at)
     }
 
     fn heed_within(&self) -> Duration {
@@ -197,13 +225,31 @@ pub fn run_kept(
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    let (mut fabric, from) = begin(plan, checkpoints, transport, observer)?;
-    let begun = Instant::now();
+    run_shared(plan, checkpoints, None, transport, observer)
+}
+
+/// Runs a plan like [`run_kept`]. Without checkpoints it goes on from the state that it shares with
+/// other runs, or writes that.
+///
+/// # Errors
+/// As of [`run_kept`].
+pub fn run_shared(
+    plan: &Plan,
+    checkpoints: Option<&Checkpoints>,
+    shared: Option<&Shared>,
+    transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    let (mut fabric, from) = begin(plan, checkpoints, shared, transport, observer)?;
+    let before = |shared: &&Shared| shared.saves && from.start.until < shared.at;
     let mut lookout = Lookout {
         detector: StallDetector::new(from.watch, plan.quiet_limit, plan.blueprint.traffic.clone()),
         observer,
         ranks: transport.size(),
-        saver: checkpoints.map(|to| Saver { to, begun, from }),
+        saver: checkpoints,
+        shared: shared.filter(before).filter(|_| from.forked.is_none()),
+        begun: Instant::now(),
+        from,
         error: None,
     };
     let ended = fabric.run(
@@ -218,7 +264,7 @@ pub fn run_kept(
         return Err(RunError::Endless);
     }
     let mut parts = fabric.parts();
-    let wall_seconds = from.wall_seconds + begun.elapsed().as_secs_f64();
+    let wall_seconds = lookout.wall_seconds();
     let simulated = simulated_time(&parts, plan, end, transport)?;
     let stopped = match end {
         End::Asked(_, reason) => Some(reason),
@@ -239,43 +285,96 @@ pub fn run_kept(
         wall_seconds,
         windows: at.windows,
         resumed: from.resumed,
+        forked: from.forked,
         stopped,
         saved,
     }))
 }
 
-/// The domains of this rank at the place where the run begins: new, or from the newest checkpoint
-/// that all ranks can load.
+/// The domains of this rank at the place where the run begins: from the newest checkpoint that all
+/// ranks can load, from the state that it shares with others, or new.
 fn begin(
     plan: &Plan,
     checkpoints: Option<&Checkpoints>,
+    shared: Option<&Shared>,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<(Fabric, Reached), RunError> {
-    let built =
-        |transport: &dyn Transport| Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport);
     let found = checkpoints.map_or(&[][..], |all| &all.found);
-    let mut failed = None;
-    for manifest in found {
-        let mut fabric = built(transport);
-        let loaded = checkpoint::load(manifest, &mut fabric).map_err(|error| error.to_string());
-        match checkpoint::agreed(loaded, transport)? {
-            Ok(()) => {
-                let mut from = manifest.reached;
-                from.resumed += 1;
+    match loaded(plan, found, None, transport)? {
+        Ok(Some((fabric, mut from))) => {
+            from.resumed += 1;
+            return Ok((fabric, from));
+        }
+        Ok(None) => {}
+        Err(error) if !checkpoints.is_some_and(|all| all.anew) => {
+            return Err(RunError::Checkpoint(error));
+        }
+        Err(error) => observer.starts_anew(&error),
+    }
+    if let Some(shared) = shared {
+        let fork = plan.fork(shared.at);
+        match loaded(plan, &shared.place.found, Some(&fork), transport)? {
+            Ok(Some((mut fabric, from))) => {
+                let forked = Some(forked(&fabric.parts(), shared.at, &from, transport)?);
+                let from = Reached {
+                    resumed: 0,
+                    forked,
+                    ..from
+                };
                 return Ok((fabric, from));
             }
+            Ok(None) => {}
+            Err(error) => observer.is_alone(&error),
+        }
+    }
+    Ok((built(plan, transport), Reached::default()))
+}
+
+fn built(plan: &Plan, transport: &dyn Transport) -> Fabric {
+    Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport)
+}
+
+/// The first of some states that all ranks can load, if there are any. The inner error is that of
+/// the last one, and the same on all ranks.
+#[expect(clippy::type_complexity, reason = "two kinds of errors")]
+fn loaded(
+    plan: &Plan,
+    found: &[Manifest],
+    fork: Option<&Fork>,
+    transport: &mut dyn Transport,
+) -> Result<Result<Option<(Fabric, Reached)>, String>, RunError> {
+    let mut failed = None;
+    for manifest in found {
+        let mut fabric = built(plan, transport);
+        let state = checkpoint::load(manifest, &mut fabric, fork);
+        let state = state.map_err(|error| error.to_string());
+        match checkpoint::agreed(state, transport)? {
+            Ok(()) => return Ok(Ok(Some((fabric, manifest.reached)))),
             Err(error) => failed = Some(error),
         }
     }
-    match failed {
-        Some(error) if !checkpoints.is_some_and(|all| all.anew) => {
-            return Err(RunError::Checkpoint(error));
-        }
-        Some(error) => observer.starts_anew(&error),
-        None => {}
-    }
-    Ok((built(transport), Reached::default()))
+    Ok(failed.map_or(Ok(None), Err))
+}
+
+/// The state from which a run has just been forked, the same on all ranks.
+fn forked(
+    parts: &[&mut dyn Part],
+    at: Time,
+    from: &Reached,
+    transport: &mut dyn Transport,
+) -> Result<Forked, RunError> {
+    let here: u64 = parts
+        .iter()
+        .map(|part| part.stats().summary.packet_hops)
+        .sum();
+    let all = gather(transport, here)?;
+    let packet_hops = broadcast(transport, &all.map_or(0, |all| all.iter().sum()))?;
+    Ok(Forked {
+        at,
+        packet_hops,
+        wall_seconds: from.wall_seconds,
+    })
 }
 
 /// Simulated time at the end of a run.

@@ -3,14 +3,14 @@
 use crate::setup::traffic::{Drive, Traffic};
 use serde::{Deserialize, Serialize};
 
-use weir_model::{EndpointId, Rng, stream};
+use weir_model::{EndpointId, Rng, Time, stream};
 use weir_workload::open::injection::Clock;
 
 /// Purposes of random streams.
 const SOURCE_STREAM: u64 = 2;
 
 /// One endpoint that generates messages for one workload.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Source {
     /// The NIC that sends its messages, as its place in the domain.
     pub nic: u32,
@@ -27,13 +27,13 @@ impl Source {
         (self.nic, self.job) == (other.nic, other.job)
     }
 
-    /// A source, its first message not generated; None if the workload is no open-loop traffic. Its
-    /// random numbers depend on the seed, the workload and the endpoint only.
+    /// A source that starts at `start`, its first message not generated; None if the workload is no
+    /// open-loop traffic. Its random numbers depend on the seed, the workload and the endpoint only.
     pub fn new(
         traffic: &Traffic,
-        job: u16,
-        nic: u32,
+        (job, nic): (u16, u32),
         endpoint: EndpointId,
+        start: Time,
         seed: u64,
     ) -> Option<Source> {
         let Drive::Pattern(open) = &traffic.drive else {
@@ -41,7 +41,7 @@ impl Source {
         };
         let number = u64::from(traffic.number);
         let mut rng = stream(seed, &[SOURCE_STREAM, number, u64::from(endpoint)]);
-        let clock = open.injector.first(&mut rng, traffic.start);
+        let clock = open.injector.first(&mut rng, start);
         Some(Source {
             nic,
             job,

@@ -71,11 +71,20 @@ pub struct Hosts {
     pub wishes: Wishes,
 }
 
+/// A task as it is saved.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct SavedHost {
+    pub job: u16,
+    pub nic: u32,
+    pub task: Vec<u8>,
+    pub due: Vec<Due>,
+}
+
 /// The tasks of a domain as they are saved.
 #[derive(Serialize, Deserialize)]
 pub struct SavedHosts {
-    /// Each task with its due events, in the order of the tasks.
-    pub tasks: Vec<(Vec<u8>, Vec<Due>)>,
+    /// In the order of the tasks.
+    pub tasks: Vec<SavedHost>,
     pub jobs: Vec<JobState>,
     pub unfinished: u64,
     pub last_done: Time,
@@ -89,7 +98,14 @@ impl Hosts {
     /// If a task cannot be written.
     pub fn save(&self) -> Result<SavedHosts, CodecError> {
         let tasks = self.hosts.iter();
-        let tasks = tasks.map(|host| Ok((host.task.save()?, host.due.clone())));
+        let tasks = tasks.map(|host| {
+            Ok(SavedHost {
+                job: host.job,
+                nic: host.nic,
+                task: host.task.save()?,
+                due: host.due.clone(),
+            })
+        });
         Ok(SavedHosts {
             tasks: tasks.collect::<Result<_, CodecError>>()?,
             jobs: self.jobs.clone(),
@@ -107,11 +123,14 @@ impl Hosts {
         if (saved.tasks.len(), saved.jobs.len()) != (self.hosts.len(), self.jobs.len()) {
             return Err(CodecError::new("there are other tasks in this domain"));
         }
-        for (host, (task, due)) in self.hosts.iter_mut().zip(saved.tasks) {
+        for (host, saved) in self.hosts.iter_mut().zip(saved.tasks) {
+            if (host.job, host.nic) != (saved.job, saved.nic) {
+                return Err(CodecError::new("there are other tasks in this domain"));
+            }
             let application = traffic[usize::from(host.job)].application();
             let application = application.ok_or_else(|| CodecError::new("no application"))?;
-            host.task = Task::load(&application.job, host.task.number(), &task)?;
-            host.due = due;
+            host.task = Task::load(&application.job, host.task.number(), &saved.task)?;
+            host.due = saved.due;
         }
         self.jobs = saved.jobs;
         self.unfinished = saved.unfinished;

@@ -258,6 +258,15 @@ impl Stats {
         }
     }
 
+    /// Goes on as the counters of another run, which has counted nothing yet.
+    pub fn go_on_as(&mut self, other: &Stats) {
+        self.recording = other.recording;
+        self.on.clone_from(&other.on);
+        self.jobs.truncate(other.jobs.len());
+        let more = &other.jobs[self.jobs.len()..];
+        self.jobs.extend_from_slice(more);
+    }
+
     /// Bytes of the counts by time bin, and of the histograms and times of workloads. Rows that are
     /// recorded are in neither.
     pub fn memory_bytes(&self) -> [usize; 2] {

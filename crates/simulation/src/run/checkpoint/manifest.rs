@@ -23,7 +23,7 @@ const STATES: &str = "states-";
 const MARK: &[u8] = b"weir checkpoint\n";
 
 /// Version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Content of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

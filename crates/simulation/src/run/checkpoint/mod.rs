@@ -53,6 +53,17 @@ impl Identity {
     }
 }
 
+/// A state of another run from which a run went on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forked {
+    /// Its simulated time, ps.
+    pub at: Time,
+    /// Packet-hops before it.
+    pub packet_hops: u64,
+    /// Wall-clock time that the other run took for them, s.
+    pub wall_seconds: f64,
+}
+
 /// The place that a run has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reached {
@@ -63,6 +74,8 @@ pub struct Reached {
     pub wall_seconds: f64,
     /// Times that it had gone on from a checkpoint.
     pub resumed: u32,
+    /// The state of another run from which it had gone on at first.
+    pub forked: Option<Forked>,
 }
 
 /// The place for the checkpoints of a run. The same on all ranks.

@@ -8,7 +8,7 @@ use twox_hash::XxHash3_128;
 
 use super::folder::list;
 use super::{CheckpointError, Identity, Manifest};
-use weir_fabric::{Fabric, Part, Parts};
+use weir_fabric::{Fabric, Fork, Part, Parts};
 
 /// Checkpoints in the directory of a result.
 #[derive(Debug, Default)]
@@ -39,14 +39,19 @@ pub fn find(dir: &Path, identity: &Identity) -> Result<Found, CheckpointError> {
     Ok(found)
 }
 
-/// Loads the states of the domains of this rank, which have just been built.
+/// Loads the states of the domains of this rank, which have just been built; those of another run
+/// with a `fork`.
 ///
 /// # Errors
 /// If a state cannot be read, or is damaged. The domains are unusable then.
-pub fn load(from: &Manifest, fabric: &mut Fabric) -> Result<(), CheckpointError> {
+pub fn load(
+    from: &Manifest,
+    fabric: &mut Fabric,
+    fork: Option<&Fork>,
+) -> Result<(), CheckpointError> {
     let mut bytes = Vec::new();
     for part in fabric.parts() {
-        load_part(from, part, &mut bytes)?;
+        load_part(from, part, fork, &mut bytes)?;
     }
     Ok(())
 }
@@ -54,6 +59,7 @@ pub fn load(from: &Manifest, fabric: &mut Fabric) -> Result<(), CheckpointError>
 fn load_part(
     from: &Manifest,
     part: &mut dyn Part,
+    fork: Option<&Fork>,
     bytes: &mut Vec<u8>,
 ) -> Result<(), CheckpointError> {
     let domain = part.id();
@@ -83,6 +89,6 @@ fn load_part(
         let what = format!("the state of domain {domain} is not the one that was written");
         return Err(damaged(&path, what));
     }
-    part.load(bytes)
+    part.load(bytes, fork)
         .map_err(|error| damaged(&path, error.to_string()))
 }

@@ -1,0 +1,153 @@
+//! The part of an experiment that has an effect before a time: experiments that agree in it are the
+//! same run until then.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use twox_hash::XxHash3_128;
+
+use crate::config::{Experiment, WorkloadConfig};
+use crate::plan::Plan;
+use weir_fabric::{Recording, Traffic, is_rich};
+use weir_input::Until;
+use weir_model::{EndpointId, NEVER, Span, Time};
+
+/// The times at which something of an experiment starts or ends, ascending: until one of them it
+/// may be the same run as others.
+pub fn times(experiment: &Experiment) -> BTreeSet<Time> {
+    let workloads = experiment.workloads.iter().filter(|one| one.enabled);
+    let of = |one: &WorkloadConfig| {
+        let stop = one.pattern().and_then(|pattern| pattern.stop);
+        [Some(one.start.0), stop.map(|stop| stop.0)]
+    };
+    let until = match experiment.run.until {
+        Until::Time(until) => Some(until.0),
+        Until::Completion => None,
+    };
+    let all = workloads.flat_map(of).chain([until]).flatten();
+    all.filter(|&time| time > 0).collect()
+}
+
+/// The lines of a resolved experiment that have an effect before `at`; None if nothing happens
+/// until then, or the run ends before.
+pub fn written(experiment: &Experiment, at: Time) -> Option<String> {
+    let begins = |one: &&WorkloadConfig| one.enabled && one.start.0 < at;
+    if !experiment.workloads.iter().any(|one| begins(&one)) {
+        return None;
+    }
+    let time = match experiment.run.until {
+        Until::Time(until) if until.0 < at => return None,
+        Until::Time(_) => true,
+        Until::Completion => false,
+    };
+    let mut workloads = experiment.workloads.iter();
+    let mut text = format!("# until {at} ps\n");
+    for section in experiment.resolved.split("\n\n") {
+        let mut later: Vec<&str> = Vec::new();
+        if section.starts_with("[[workload]]") {
+            let Some(workload) = workloads.next().filter(begins) else {
+                continue;
+            };
+            let stop = workload.pattern().and_then(|pattern| pattern.stop);
+            if stop.is_none_or(|stop| stop.0 >= at) {
+                later.push("stop = ");
+            }
+        } else if section.starts_with("[run]") {
+            later.push("max_wall = ");
+            if time {
+                later.push("until = ");
+            }
+        }
+        let lines = section.lines();
+        let kept = lines.filter(|line| !later.iter().any(|key| line.starts_with(key)));
+        kept.for_each(|line| {
+            text.push_str(line);
+            text.push('\n');
+        });
+    }
+    Some(text)
+}
+
+/// [`written`], with everything that is built from the whole experiment and has an effect before
+/// `at`: the places of tasks and the numbers of sources, which order simultaneous events.
+pub fn prefix(experiment: &Experiment, plan: &Plan, at: Time) -> Option<String> {
+    let mut text = written(experiment, at)?;
+    let mut facts = String::new();
+    // Writing into a text does not fail.
+    let _ = built(plan, at, &mut facts);
+    let sum = XxHash3_128::oneshot(facts.as_bytes());
+    let _ = writeln!(text, "# built {sum:032x}");
+    Some(text)
+}
+
+fn built(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
+    let blueprint = &plan.blueprint;
+    let traffic = &*blueprint.traffic;
+    let later = |time: Time| if time >= at { NEVER } else { time };
+    let Recording {
+        window: Span { from, to },
+        ..
+    } = blueprint.recording;
+    let recording = Recording {
+        window: Span {
+            from,
+            to: later(to),
+        },
+        ..blueprint.recording
+    };
+    let applications = traffic.iter().any(|one| one.application().is_some());
+    writeln!(
+        facts,
+        "{recording:?} {} {:?} {} {} {} {applications} {}",
+        blueprint.schedule.window,
+        blueprint.schedule.interleaving,
+        blueprint.interleaved,
+        blueprint.until_done,
+        plan.completes,
+        is_rich(blueprint),
+    )?;
+    writeln!(
+        facts,
+        "{:?} {:?} {:?}",
+        blueprint.rated, blueprint.received, blueprint.links
+    )?;
+    for (job, one) in traffic.iter().enumerate().filter(|(_, one)| one.start < at) {
+        let timeline = one.application().map(|one| one.job.timeline);
+        let (number, tasks) = (one.number, &one.tasks);
+        writeln!(facts, "{job} {number} {tasks:?} {timeline:?}")?;
+    }
+    numbers(plan, at, facts)
+}
+
+/// The bits of the number of a source or task in each domain, and the first number of each workload
+/// that starts before `at`.
+fn numbers(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
+    let topology = &plan.network().topology;
+    let domains = topology.domains() as usize;
+    let domain = |endpoint: EndpointId| topology.domain_of(topology.attachment(endpoint).0);
+    let mut nics = vec![0_usize; domains];
+    for endpoint in 0..topology.endpoints() {
+        nics[domain(endpoint) as usize] += 1;
+    }
+    let [mut sources, mut tasks] = [vec![0_usize; domains], vec![0_usize; domains]];
+    for (job, one) in plan.blueprint.traffic.iter().enumerate() {
+        let application = one.application().is_some();
+        let counts = if application {
+            &mut tasks
+        } else {
+            &mut sources
+        };
+        if one.start < at {
+            writeln!(facts, "{job} from {counts:?}")?;
+        }
+        let here = |endpoint: &&EndpointId| application || Traffic::sends(one, **endpoint);
+        for &endpoint in one.members.iter().filter(here) {
+            counts[domain(endpoint) as usize] += 1;
+        }
+    }
+    let most = nics.iter().zip(sources).zip(tasks);
+    // A domain has at least two ports for each NIC, and numbers for ports as well.
+    let bits =
+        most.map(|((nics, sources), tasks)| (2 * nics).max(sources).max(tasks).next_power_of_two());
+    writeln!(facts, "{:?}", bits.collect::<Vec<_>>())
+}
