@@ -32,7 +32,7 @@ pub use out_dir::lock::{Holder, Lock, Taken, began, here};
 pub use out_dir::partial::{Partial, remove_leftovers, replace};
 pub use out_dir::{difference, lasting};
 pub use rates::{RatesOverTime, Whose};
-pub use read::{Entry, Stored, StoredLatency, read, read_header, same_data};
+pub use read::{Entry, Stored, StoredLatency, read, read_header, read_run, same_data};
 pub use results::{
     Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series, Timeline,
 };

@@ -67,6 +67,13 @@ pub fn read_header(path: &Path) -> Result<Header, TraceError> {
     open_result(path).map(|(_, header)| header)
 }
 
+/// Reads only the attributes of `/run`. Errors as for [`read`].
+pub fn read_run(path: &Path) -> Result<Run, TraceError> {
+    let (file, _) = open_result(path)?;
+    let run = open(&file, "run").and_then(|run| get_attributes(&run));
+    run.map_err(|failure| TraceError::while_reading(path, failure))
+}
+
 /// Opens a result, after it was compared with its checksum.
 pub(super) fn open_result(path: &Path) -> Result<(File, Header), TraceError> {
     hdf5::silence_errors(true);

@@ -284,7 +284,7 @@ impl Study {
     }
 
     /// Everything that can be wrong with an experiment is found here, before anything runs.
-    fn plan(&self, at: &[usize], experiment: &Experiment) -> Result<Plan, ConfigError> {
+    pub(crate) fn plan(&self, at: &[usize], experiment: &Experiment) -> Result<Plan, ConfigError> {
         Plan::new(experiment, None).map_err(|error| self.at_the_point(at, error))
     }
 
@@ -387,7 +387,7 @@ fn jobs(experiment: &Experiment) -> Vec<(String, bool)> {
 
 /// The values of a function of `0..count`, computed by several threads.
 /// Its first error, if there is one.
-fn each<T: Send>(
+pub(crate) fn each<T: Send>(
     count: usize,
     value: &(dyn Fn(usize) -> Result<T, ConfigError> + Sync),
 ) -> Result<Vec<T>, ConfigError> {

@@ -11,10 +11,11 @@ use super::points::places;
 use super::{Sweep, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::{FAILED, Failure, RESUMABLE};
+use crate::cli::program;
 use crate::cli::signals::on_signals;
-use weir_report::format::wall;
+use weir_report::format::{scaled, wall};
 use weir_simulation::config::Catalog;
-use weir_study::sweep::{self, Event, Outcome, Running, Settings};
+use weir_study::sweep::{self, Event, Outcome, Running, Settings, Spared};
 use weir_study::{Checked, Point, Points, State};
 
 /// Runs the missing points, writes the table, checks the claims.
@@ -126,8 +127,11 @@ pub(in crate::cli) fn run_points(
     how: &How,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
+    let groups = sweep.study.groups(chosen, &sweep.catalog);
     let settings = Settings {
         program: std::env::current_exe().map_err(failed)?,
+        build: program::build(),
+        groups: groups.map_err(|error| Failure::wrong(&error))?,
         jobs: how.jobs.max(1),
         ranks: how.ranks.max(1),
         launcher: how.launcher.split_whitespace().map(String::from).collect(),
@@ -141,13 +145,31 @@ pub(in crate::cli) fn run_points(
         ended: 0,
         all: chosen.len(),
     };
-    let tell = &mut |event: Event| teller.tell(&event);
+    let note = &mut |event: Event| teller.tell(&event);
     let of = Running {
         study: &sweep.study,
         catalog: &sweep.catalog,
         dir: &sweep.dir,
     };
-    sweep::run(chosen, of, &settings, stop, tell).map_err(failed)
+    let outcome = sweep::run(chosen, of, &settings, stop, note).map_err(failed)?;
+    if !how.quiet && outcome.spared.points > 0 {
+        tell_of_forks(&outcome.spared);
+    }
+    Ok(outcome)
+}
+
+/// Tells the work that points have shared.
+fn tell_of_forks(spared: &Spared) {
+    let Spared {
+        points,
+        packet_hops,
+        seconds,
+    } = *spared;
+    let (hops, time) = (scaled(packet_hops as f64), wall(seconds));
+    tell(format!(
+        "forks: {points} points went on from states of others; about {time} of simulation \
+         ({hops} packet-hops) saved"
+    ));
 }
 
 /// Says that the sweep was stopped; the exit code of that.

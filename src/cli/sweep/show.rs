@@ -8,8 +8,9 @@ use super::view::{ENDS, LISTED, View};
 use super::{Sweep, bad, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::Failure;
-use weir_report::format::{bytes, scaled, wall};
+use weir_report::format::{bytes, scaled, simulated, wall};
 use weir_simulation::config::Catalog;
+use weir_study::sweep::Group;
 use weir_study::{Point, Role, State, Study};
 
 /// True if a study has more points than are listed.
@@ -32,15 +33,42 @@ pub fn plan(options: &PlanOptions, catalog: &Catalog) -> Result<u8, Failure> {
     };
     let outlook = Outlook::new(&sweep, &view, options.calibrate, everything)?;
     tell_warnings(&outlook.checked);
+    let forks = forks(&sweep, &view)?;
     let text = match options.job.json {
-        true => format!("{}\n", plan_json(&sweep, &view, &outlook)),
-        false => plan_text(&sweep, &view, &outlook),
+        true => format!("{}\n", plan_json(&sweep, &view, &outlook, &forks)),
+        false => plan_text(&sweep, &view, &outlook) + &forks_text(&forks),
     };
     write_out(&text)?;
     Ok(0)
 }
 
-fn plan_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> Value {
+/// Groups of the points that are the same run until a time, if all points are known.
+fn forks(sweep: &Sweep, view: &View) -> Result<Vec<Group>, Failure> {
+    if view.points.len() < view.all {
+        return Ok(Vec::new());
+    }
+    let points: Vec<&Point> = view.points.iter().collect();
+    let groups = sweep.study.groups(&points, &sweep.catalog);
+    groups.map_err(|error| bad(&error))
+}
+
+fn forks_text(forks: &[Group]) -> String {
+    if forks.is_empty() {
+        return String::new();
+    }
+    let points: usize = forks.iter().map(|group| group.points.len()).sum();
+    let saved = forks.iter().map(Group::saved).sum();
+    let states = match forks.len() {
+        1 => "1 state".to_string(),
+        more => format!("{more} states"),
+    };
+    format!(
+        "forks: {points} points share {states}, which saves {} of simulated time\n",
+        simulated(saved)
+    )
+}
+
+fn plan_json(sweep: &Sweep, view: &View, outlook: &Outlook, forks: &[Group]) -> Value {
     let axes = &sweep.study.axes;
     let one = |at: &usize| {
         let point = &view.points[*at];
@@ -73,6 +101,11 @@ fn plan_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> Value {
         "packet_hops_per_second": outlook.rate,
         "measured_on": outlook.measured,
         "calibrated": outlook.calibrated,
+        "forks": forks.iter().map(|group| json!({
+            "at_ps": group.at,
+            "points": group.points,
+            "saved_ps": group.saved(),
+        })).collect::<Vec<_>>(),
         "points": points,
     })
 }

@@ -364,10 +364,9 @@ fn forked(
     from: &Reached,
     transport: &mut dyn Transport,
 ) -> Result<Forked, RunError> {
-    let here: u64 = parts
-        .iter()
-        .map(|part| part.stats().summary.packet_hops)
-        .sum();
+    // Dropped packets count as moved.
+    let hops = |part: &&mut dyn Part| part.moved() - part.stats().tally.dropped();
+    let here: u64 = parts.iter().map(hops).sum();
     let all = gather(transport, here)?;
     let packet_hops = broadcast(transport, &all.map_or(0, |all| all.iter().sum()))?;
     Ok(Forked {

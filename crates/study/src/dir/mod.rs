@@ -20,6 +20,9 @@ use weir_result::{
 
 pub use state::{Reason, State, StateName, Status};
 
+/// Folder of the states that points share.
+pub(crate) const FORKS: &str = "forks";
+
 /// The directory of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepDir {
@@ -77,6 +80,11 @@ impl SweepDir {
     /// `DIR/claims.csv`.
     pub fn claims(&self) -> PathBuf {
         self.root.join("claims.csv")
+    }
+
+    /// `DIR/forks`: states that points share.
+    pub(crate) fn forks(&self) -> PathBuf {
+        self.root.join(FORKS)
     }
 
     /// `DIR/sweep.toml`: the name of the job file, and how it was changed from the command line.

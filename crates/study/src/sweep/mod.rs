@@ -1,6 +1,11 @@
 //! Runs the points of a study that have no result yet: some processes at once, each alone in its
 //! directory.
 
+mod forks;
+mod groups;
+
+pub use groups::Group;
+
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
@@ -15,8 +20,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, about, write};
 use super::job_file::Study;
 use super::point::Point;
+use forks::Forks;
 use weir_engine::StopReason;
-use weir_result::{Lock, began, here, read};
+use weir_result::{Lock, began, here, read, read_run};
 use weir_simulation::config::Catalog;
 use weir_simulation::now;
 
@@ -78,6 +84,10 @@ pub struct Settings {
     pub launcher: Vec<String>,
     /// True if points that failed run again. Killed points always do.
     pub again: bool,
+    /// The program's version and commit, as it writes them into its checkpoints.
+    pub build: String,
+    /// Points that are the same run until a time, which is then simulated once for each group.
+    pub groups: Vec<Group>,
     /// Wall-clock time from one checkpoint of a point to the next, as `--checkpoint-every` takes
     /// it; None: those of the experiment alone.
     pub checkpoint_every: Option<String>,
@@ -95,11 +105,24 @@ pub enum Event<'a> {
     Elsewhere(&'a Point),
 }
 
+/// Work of points that was not done, since other points had done it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spared {
+    /// Points that went on from a shared state.
+    pub points: usize,
+    /// Packet-hops before it, of all of them.
+    pub packet_hops: u64,
+    /// Wall-clock time that other points took for these, s.
+    pub seconds: f64,
+}
+
 /// Outcome of a sweep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Points that have failed, now or before.
     pub failed: usize,
+    /// Work that was not done twice.
+    pub spared: Spared,
     /// True if it was stopped before its end.
     pub stopped: bool,
 }
@@ -145,10 +168,14 @@ pub fn run(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Event),
 ) -> io::Result<Outcome> {
+    let forks = Forks::new(&settings.groups, of.dir, settings.build.clone());
+    let mut waiting = points.to_vec();
+    waiting.sort_by_key(|point| forks.order(point.index));
     let mut sweep = Sweep {
         of,
         settings,
-        waiting: points.iter().copied().collect(),
+        forks,
+        waiting: waiting.into(),
         elsewhere: Vec::new(),
         running: Vec::new(),
         looked: Instant::now(),
@@ -172,9 +199,33 @@ pub fn run(
     }
 }
 
+impl Spared {
+    /// Adds the part of a point that another one has simulated. A result that cannot be read is
+    /// reported with the table.
+    fn add(&mut self, dir: &PointDir) {
+        if let Ok(run) = read_run(&dir.result())
+            && run.forked_ps.is_some()
+        {
+            self.points += 1;
+            self.packet_hops += run.forked_packet_hops.unwrap_or_default();
+            self.seconds += run.forked_seconds.unwrap_or_default();
+        }
+    }
+}
+
+/// Takes the first point of a list that is ready.
+fn first<'a>(
+    waiting: &mut VecDeque<&'a Point>,
+    ready: impl FnMut(&&Point) -> bool,
+) -> Option<&'a Point> {
+    let at = waiting.iter().position(ready)?;
+    waiting.remove(at)
+}
+
 struct Sweep<'a> {
     of: Running<'a>,
     settings: &'a Settings,
+    forks: Forks<'a>,
     waiting: VecDeque<&'a Point>,
     /// Points that another sweep runs, and whether that was told.
     elsewhere: Vec<&'a Point>,
@@ -193,9 +244,11 @@ impl<'a> Sweep<'a> {
                 Some(exit) => {
                     let mut active = self.running.swap_remove(index);
                     let state = active.conclude(exit)?;
-                    if matches!(state, State::Failed(..)) {
-                        self.outcome.failed += 1;
+                    match state {
+                        State::Failed(..) => self.outcome.failed += 1,
+                        _ => self.outcome.spared.add(&active.dir),
                     }
+                    self.forks.settled(active.point.index);
                     let seconds = active.since.elapsed().as_secs_f64();
                     tell(Event::Ended(active.point, &state, seconds));
                 }
@@ -213,7 +266,8 @@ impl<'a> Sweep<'a> {
             self.waiting.extend(&again);
         }
         while self.running.len() < self.settings.jobs {
-            let Some(point) = self.waiting.pop_front() else {
+            let ready = |point: &&Point| !self.forks.waits(point.index);
+            let Some(point) = first(&mut self.waiting, ready) else {
                 break;
             };
             match self.begin(point)? {
@@ -225,6 +279,7 @@ impl<'a> Sweep<'a> {
                     if matches!(state, State::Failed(..)) {
                         self.outcome.failed += 1;
                     }
+                    self.forks.settled(point.index);
                     tell(Event::Known(point, &state));
                 }
                 Begun::Elsewhere => {
@@ -245,7 +300,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    fn begin(&self, point: &'a Point) -> io::Result<Begun<'a>> {
+    fn begin(&mut self, point: &'a Point) -> io::Result<Begun<'a>> {
         let Running {
             study,
             catalog,
@@ -272,7 +327,9 @@ impl<'a> Sweep<'a> {
         };
         let several = self.settings.ranks > 1;
         let sessions = several.then(|| Sessions::new(point.index)).transpose()?;
-        let child = self.start(&dir, &lock, every, sessions.as_ref())?;
+        let mut options = self.forks.begin(point.index, &dir);
+        options.extend(every.map(|time| format!("--checkpoint-every={time}")));
+        let child = self.start(&dir, &lock, &options, sessions.as_ref())?;
         let status = Status {
             state: StateName::Running,
             point: Some(point.index),
@@ -302,13 +359,13 @@ impl<'a> Sweep<'a> {
         Ok(Begun::Running(Box::new(active)))
     }
 
-    /// Starts the run, with checkpoints `every` so often. It gets the lock as its standard input,
-    /// which is empty: so it holds the lock for as long as it lives.
+    /// Starts the run with some more options. It gets the lock as its standard input, which is
+    /// empty: so it holds the lock for as long as it lives.
     fn start(
         &self,
         dir: &PointDir,
         lock: &Lock,
-        every: Option<&str>,
+        options: &[String],
         sessions: Option<&Sessions>,
     ) -> io::Result<Child> {
         let settings = self.settings;
@@ -339,7 +396,7 @@ impl<'a> Sweep<'a> {
         let log = File::create(&log).map_err(about(&log))?;
         command
             .args(["run", "experiment.toml", "--out", ".", "--force"])
-            .args(every.map(|time| format!("--checkpoint-every={time}")))
+            .args(options)
             .envs(sessions.map(|own| (SESSIONS, &own.path)))
             .current_dir(dir.path())
             .stdin(Stdio::from(lock.file().try_clone()?))
