@@ -9,8 +9,8 @@ use super::launch::mpi_library;
 use super::program;
 use super::sweep::SweepCommand;
 #[cfg(feature = "mpi")]
-use weir_input::Duration;
-use weir_input::Size;
+use weir_input::{ConfigError, Duration, Size};
+use weir_simulation::config::Document;
 
 /// Exit codes of the process; docs/running.md says more.
 pub const EXIT_CODES: &str = "\
@@ -167,15 +167,24 @@ pub struct Overrides {
     /// run.max_wall="TIME".
     #[arg(long, value_name = "TIME")]
     pub max_wall: Option<String>,
+    /// Fork the run at this simulated time: --set and --seed hold from then on, and before it the
+    /// run is that of the file. See [fork] of the experiment file.
+    #[arg(long, value_name = "TIME")]
+    pub fork_at: Option<Duration>,
 }
 
 impl Overrides {
-    /// All of them as `--set` has them.
-    pub fn sets(&self) -> Vec<String> {
-        let mut sets = self.sets.clone();
-        sets.extend(self.seed.map(|seed| format!("run.seed={seed}")));
-        sets.extend(self.max_wall.as_ref().map(|time| set("max_wall", time)));
-        sets
+    /// Changes an experiment.
+    pub fn apply(&self, document: &mut Document) -> Result<(), ConfigError> {
+        let seed = self.seed.map(|seed| format!("run.seed={seed}"));
+        for given in self.sets.iter().chain(&seed) {
+            match self.fork_at {
+                Some(at) => document.fork_set(&at.to_string(), given)?,
+                None => document.set(given)?,
+            }
+        }
+        let limit = self.max_wall.as_ref().map(|time| set("max_wall", time));
+        limit.iter().try_for_each(|given| document.set(given))
     }
 }
 
@@ -224,7 +233,7 @@ pub struct RunOptions {
     pub max_memory: Option<u64>,
     /// Go on with the run in DIR from its newest checkpoint. The experiment is the one of the
     /// checkpoint.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out", "watch_packet"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out", "watch_packet", "fork_at"])]
     pub resume: Option<PathBuf>,
     /// Go on from the state in this directory that runs share until --share-at, or write it. For
     /// the points of a sweep.
@@ -253,12 +262,12 @@ impl RunOptions {
         std::time::Duration::MAX
     }
 
-    /// All keys that are given beside the file, as `--set` has them.
-    pub fn sets(&self) -> Vec<String> {
-        let mut sets = self.overrides.sets();
+    /// Changes an experiment by all keys that are given beside its file.
+    pub fn apply(&self, document: &mut Document) -> Result<(), ConfigError> {
+        self.overrides.apply(document)?;
         let every = self.checkpoint_every.as_ref();
-        sets.extend(every.map(|time| set("checkpoint_every", time)));
-        sets
+        let every = every.map(|time| set("checkpoint_every", time));
+        every.iter().try_for_each(|given| document.set(given))
     }
 }
 

@@ -13,7 +13,7 @@ use weir_fabric::Network;
 use weir_input::ConfigError;
 use weir_model::NEVER;
 use weir_report::format;
-use weir_simulation::config::{Catalog, Experiment};
+use weir_simulation::config::{Catalog, Document};
 use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and the expected cost.
@@ -30,7 +30,9 @@ pub fn check(options: &CheckOptions, catalog: &Catalog) -> ExitCode {
 fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigError> {
     // The run, too, will read its files first.
     let clock = CpuClock::start();
-    let experiment = Experiment::load_with(&options.file, &options.overrides.sets(), catalog)?;
+    let mut document = Document::read(&options.file)?;
+    options.overrides.apply(&mut document)?;
+    let experiment = document.experiment(catalog)?;
     let plan = Plan::new(&experiment, None)?;
     let read = clock.seconds();
     tell_warnings(&plan.warnings);

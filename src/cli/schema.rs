@@ -12,13 +12,14 @@ use weir_workload::tasks::Mpi;
 pub fn schema(catalog: &Catalog) -> Json {
     let (mut sections, mut definitions) = fixed_sections();
     let mut take = |name: &str| sections.remove(name).unwrap_or_default();
-    let (router, nic, failure, run, output, cost, workload, job) = (
+    let (router, nic, failure, run, output, cost, fork, workload, job) = (
         take("router"),
         take("nic"),
         take("failure"),
         take("run"),
         take("output"),
         take("cost"),
+        take("fork"),
         take("workload"),
         take("job"),
     );
@@ -60,6 +61,7 @@ pub fn schema(catalog: &Catalog) -> Json {
             "run": run,
             "output": output,
             "cost": cost,
+            "fork": fork,
         },
         "allOf": routings_of_topologies(catalog),
         "required": ["topology", "workload", "run"],

@@ -64,6 +64,7 @@ fn searched(options: &TuneOptions, catalog: &Catalog) -> Result<u8, Failure> {
     let changes = Options {
         sets: options.sets.clone(),
         reduced: options.reduced,
+        fork_at: None,
     };
     let tune = Tune::read(&options.file, &changes, catalog);
     let tune = tune.map_err(|error| Failure::wrong(&error))?;
@@ -193,6 +194,7 @@ impl Run<'_> {
                 launcher: &self.options.launcher,
                 quiet: self.options.quiet,
                 again: false,
+                forks: true,
                 checkpoint_every: CHECKPOINT_EVERY,
             };
             check_ranks("--ranks", how.ranks, &checked)?;

@@ -2,6 +2,8 @@
 
 mod checkpoints;
 mod crashes;
+mod fork_sweeps;
+mod forks;
 mod interrupted;
 mod machine;
 mod saved_states;

@@ -6,8 +6,9 @@ use tempfile::TempDir;
 use weir::engine::{Progress, StopReason};
 use weir::model::{Time, below, stream};
 use weir::result::Data;
-use weir::simulation::checkpoint::{self, Checkpoints, Identity};
-use weir::simulation::{Observer, Plan, RunError, SavedState, run_kept};
+use weir::simulation::checkpoint::{self, Checkpoints, Forked};
+use weir::simulation::fork::{self, Shared};
+use weir::simulation::{Observer, Plan, RunError, SavedState, run_kept, run_shared};
 
 use super::experiment::on_ranks;
 
@@ -19,13 +20,12 @@ pub struct Kept {
 
 impl Kept {
     fn new() -> Kept {
+        Kept::of("[run]\n".into())
+    }
+
+    fn of(experiment: String) -> Kept {
         let dir = tempfile::tempdir().expect("a directory");
-        let identity = Identity {
-            program: "tests".into(),
-            experiment: "[run]\n".into(),
-            folder: dir.path().into(),
-            every: None,
-        };
+        let identity = fork::identity("tests".into(), experiment);
         let all = Checkpoints {
             dir: dir.path().into(),
             identity,
@@ -68,6 +68,35 @@ pub fn run_saving(
     Ok((data, kept))
 }
 
+/// Runs a plan on some ranks, and writes the state at a time for runs with this prefix.
+pub fn run_sharing(ranks: u32, plan: &Plan, at: Time, prefix: String) -> (Data, Kept) {
+    let mut kept = Kept::of(prefix);
+    let (data, _) = shared(ranks, plan, at, &kept, true);
+    let found = checkpoint::find(&kept.all.dir, &kept.all.identity);
+    kept.all.found = found.expect("its own").usable;
+    assert_eq!(kept.all.found.len(), 1, "the state at {at} ps");
+    assert!(kept.until() <= at);
+    (data, kept)
+}
+
+/// Goes on from a shared state on some ranks; the data of the result and the state's origin.
+pub fn go_on_from(ranks: u32, plan: &Plan, at: Time, kept: &Kept) -> (Data, Forked) {
+    let (data, forked) = shared(ranks, plan, at, kept, false);
+    (data, forked.expect("it went on from there"))
+}
+
+fn shared(ranks: u32, plan: &Plan, at: Time, kept: &Kept, saves: bool) -> (Data, Option<Forked>) {
+    let place = kept.all.clone();
+    let shared = Shared { place, at, saves };
+    let ran = on_ranks(ranks, |rank| {
+        let outcome = run_shared(plan, None, Some(&shared), rank, &mut Saver::default())?;
+        let forked = outcome.as_ref().and_then(|outcome| outcome.forked);
+        Ok((outcome, forked))
+    });
+    let (data, forked) = ran.expect("a good run");
+    (data, forked[0])
+}
+
 /// Goes on from a checkpoint on some ranks; the data of the result.
 pub fn resume_on(ranks: u32, plan: &Plan, kept: &Kept) -> Result<Data, RunError> {
     run_with(ranks, plan, kept, Saver::default).map(|(data, _)| data)
@@ -104,6 +133,12 @@ impl Observer for Saver {
     }
     fn saved(&mut self, outcome: Result<SavedState, &str>) {
         outcome.expect("the disk has room");
+    }
+    fn shared(&mut self, outcome: Result<SavedState, &str>) {
+        outcome.expect("the disk has room");
+    }
+    fn is_alone(&mut self, why: &str) {
+        panic!("{why}");
     }
     /// Long: then the pieces of windows do not depend on the clock.
     fn heed_within(&self) -> Duration {

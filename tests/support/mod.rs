@@ -14,7 +14,7 @@ pub use cli::{Cli, Ran, difference, difference_of};
 #[allow(unused_imports)]
 pub use experiment::{Experiment, Nobody, run_on, run_plan, same};
 #[allow(unused_imports)]
-pub use kept::{resume_on, run_counting, run_saving};
+pub use kept::{go_on_from, resume_on, run_counting, run_saving, run_sharing};
 
 use std::sync::Arc;
 

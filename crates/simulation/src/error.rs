@@ -2,7 +2,7 @@ use thiserror::Error;
 
 use weir_engine::TransportError;
 use weir_fabric::{Deadlock, Fault, Halt};
-use weir_model::LATEST;
+use weir_model::{LATEST, Time};
 
 /// Reasons why a valid run did not come to its end. All are fatal for the run.
 #[derive(Debug, Error)]
@@ -69,6 +69,19 @@ pub enum RunError {
     /// No checkpoint can be loaded.
     #[error("{0}; --force starts anew, and replaces the checkpoints")]
     Checkpoint(String),
+    /// The run ended before it forked.
+    #[error(
+        "the run is complete before {} ns of simulated time, when it forks; write an earlier \
+         fork.at",
+        *.0 as f64 / 1e3
+    )]
+    NoFork(Time),
+    /// The state of the base cannot go on with the values after the fork.
+    #[error(
+        "the run cannot go on with the values of [fork] set: {0}; leave the keys of such state \
+         as they are, or run the two as separate experiments"
+    )]
+    Fork(String),
     /// A message between ranks did not come through.
     #[error(transparent)]
     Transport(#[from] TransportError),
@@ -93,6 +106,8 @@ impl RunError {
             RunError::Fault(_)
             | RunError::Endless
             | RunError::Uncounted
+            | RunError::NoFork(_)
+            | RunError::Fork(_)
             | RunError::Checkpoint(_) => 2,
             RunError::Conservation(_) | RunError::Transport(_) => 1,
         }

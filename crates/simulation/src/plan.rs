@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::CostConfig;
 use weir_congestion::Scheme;
 use weir_engine::Schedule;
-use weir_fabric::{Blueprint, Drive, Network, Open, Traffic, expected_state};
+use weir_fabric::{Blueprint, Drive, Fork, Network, Open, Traffic, expected_state};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, Time};
 use weir_result::Note;
@@ -28,6 +28,8 @@ pub struct Plan {
     pub lookahead: Time,
     /// Maximum time that anything is under way, ps.
     pub quiet_limit: Time,
+    /// The run until it forks, if it does: this plan is for the time from then on.
+    pub fork: Option<Box<ForkPlan>>,
     /// Parts of the experiment that can be run and do nothing, or measure nothing.
     pub warnings: Vec<Warning>,
     /// Cost of memory, if the experiment gives it.
@@ -36,7 +38,38 @@ pub struct Plan {
     pub traces: Vec<Note>,
 }
 
+/// The run before a fork.
+pub struct ForkPlan {
+    /// Time of the fork, ps.
+    pub at: Time,
+    /// Its plan: that of the experiment without `[fork]`.
+    pub base: Plan,
+    /// The parts of its state with which the run goes on.
+    pub fork: Fork,
+}
+
 impl Plan {
+    /// The plan before the fork, if `before`.
+    pub(super) fn before_fork(&self, before: bool) -> &Plan {
+        let base = self.fork.as_deref().filter(|_| before);
+        base.map_or(self, |fork| &fork.base)
+    }
+
+    /// The parts of a state at `at` of another run with which this one goes on: those that
+    /// `[fork]` leaves as they are, or workloads that have started.
+    pub(super) fn fork_at(&self, at: Time) -> Fork {
+        if let Some(fork) = self.fork.as_deref().filter(|fork| fork.at == at) {
+            return fork.fork.clone();
+        }
+        let traffic = self.blueprint.traffic.iter();
+        Fork {
+            at,
+            carried: traffic.map(|one| one.start < at).collect(),
+            scheme: true,
+            seed: self.blueprint.seed,
+        }
+    }
+
     /// Bytes of the state of all domains at the start, about.
     pub fn expected_state(&self) -> u64 {
         expected_state(&self.blueprint, self.scheme.as_ref())

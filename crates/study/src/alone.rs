@@ -146,6 +146,12 @@ fn alone(
     need: &Need,
     catalog: &Catalog,
 ) -> Result<Experiment, ConfigError> {
+    if experiment.fork.is_some() {
+        return Err(need.at.wrong(
+            format!("{job:?} alone would not fork as this point does"),
+            "leave slowdowns out, or the fork",
+        ));
+    }
     let workloads = &experiment.workloads;
     let own = workloads.iter().position(|one| one.name == job);
     let own = own.unwrap_or_default();

@@ -21,6 +21,8 @@ pub struct Axis {
     pub unit: String,
     /// Its values, at least one.
     pub values: Vec<AxisValue>,
+    /// Simulated time from which they hold, if that is not the whole run.
+    pub(super) fork_at: Option<Given>,
     given: Given,
 }
 
@@ -74,6 +76,7 @@ impl Axis {
             name: file.name,
             unit: unit.unwrap_or_default(),
             values,
+            fork_at: file.fork_at.and_then(|_| given.get("fork_at")),
             given: given.clone(),
         })
     }

@@ -274,7 +274,10 @@ impl Study {
                         "remove `seeds`, or this key",
                     ));
                 }
-                document.place(key, given)?;
+                match &axis.fork_at {
+                    Some(at) => document.fork(at, key, given)?,
+                    None => document.place(key, given)?,
+                }
             }
         }
         if let Some(seed) = seed {

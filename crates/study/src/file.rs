@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use super::tune::TuneFile;
-use weir_input::Elsewhere;
 use weir_input::registry::range::ScaleKind;
+use weir_input::{Duration, Elsewhere};
 
 /// Changes to a job file from the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct Options {
     /// `--reduced`.
     #[serde(default)]
     pub reduced: bool,
+    /// `--fork-at`: the time from which axes take effect that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork_at: Option<String>,
 }
 
 /// `[[axis]]`: a difference between points. The points are all combinations of the values of all
@@ -42,6 +45,10 @@ pub struct AxisFile {
     /// sets, with keys in quotes.
     #[expect(dead_code, reason = "read with its place")]
     pub values: Elsewhere,
+    /// Simulated time from which its values hold. Until then the run is that of the file without
+    /// this axis, and simulated once for all its values. See `[fork]`.
+    #[serde(default)]
+    pub fork_at: Option<Duration>,
     /// Names of the values in tables and figures; by default the values themselves.
     #[serde(default)]
     pub labels: Option<Vec<String>>,

@@ -94,6 +94,11 @@ impl Study {
                 .map(|key| list(&mut document, key));
         let mut axes = each(&axes?, Axis::read)?;
         distinct(&axes, options)?;
+        if let Some(at) = &options.fork_at {
+            let at = Given::of_text(&format!("{at:?}"))?;
+            let axes = axes.iter_mut();
+            axes.for_each(|axis| axis.fork_at = axis.fork_at.take().or(Some(at.clone())));
+        }
         let whole = axes.clone();
         let seeds = document.take("seeds");
         let mut seeds = seeds

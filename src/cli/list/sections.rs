@@ -9,7 +9,7 @@ use weir_simulation::config::fixed_sections;
 use weir_workload::tasks::Mpi;
 
 /// The sections: their names here, their notation, and their purpose.
-pub const SECTIONS: [[&str; 3]; 7] = [
+pub const SECTIONS: [[&str; 3]; 8] = [
     [
         "router",
         "[router]",
@@ -28,6 +28,7 @@ pub const SECTIONS: [[&str; 3]; 7] = [
     ["run", "[run]", "When the run ends, what is measured, seed."],
     ["output", "[output]", "What is recorded besides totals."],
     ["cost", "[cost]", "What memory costs."],
+    ["fork", "[fork]", "Values that change at a time."],
     [
         "mpi",
         "[[workload]] mpi",

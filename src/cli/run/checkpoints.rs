@@ -10,21 +10,17 @@ use crate::cli::program;
 use weir_engine::{Transport, broadcast};
 use weir_report::format::simulated;
 use weir_simulation::checkpoint::{self, CheckpointError, Checkpoints, Found, Identity, Manifest};
-use weir_simulation::config::{Catalog, Experiment};
+use weir_simulation::config::{Catalog, Document, Experiment};
 
 /// The experiment that the options name, and the directory that its paths are relative to.
 pub fn experiment(
     options: &RunOptions,
     catalog: &Catalog,
 ) -> Result<(Experiment, PathBuf), Failure> {
-    let sets = options.sets();
-    let (loaded, folder) = match (&options.file, &options.resume) {
+    let (document, folder) = match (&options.file, &options.resume) {
         (Some(file), _) => {
             let folder = file.parent().unwrap_or(Path::new(""));
-            (
-                Experiment::load_with(file, &sets, catalog),
-                folder.to_path_buf(),
-            )
+            (Document::read(file), folder.to_path_buf())
         }
         (None, dir) => {
             let manifest = newest(dir.as_deref().unwrap_or(Path::new(".")))?;
@@ -36,14 +32,18 @@ pub fn experiment(
                 ..
             } = manifest.identity;
             let every = every.map(|every| format!("run.checkpoint_every={every} ps"));
-            let sets: Vec<String> = every.into_iter().chain(sets).collect();
-            (
-                Experiment::from_text(&name, &experiment, &folder, &sets, catalog),
-                folder,
-            )
+            let document = Document::parse(&name, &experiment, &folder).and_then(|mut document| {
+                every.iter().try_for_each(|set| document.set(set))?;
+                Ok(document)
+            });
+            (document, folder)
         }
     };
-    let experiment = loaded.map_err(|error| Failure::wrong(&error))?;
+    let experiment = document.and_then(|mut document| {
+        options.apply(&mut document)?;
+        document.experiment(catalog)
+    });
+    let experiment = experiment.map_err(|error| Failure::wrong(&error))?;
     Ok((experiment, folder))
 }
 

@@ -39,6 +39,10 @@ pub struct JobOptions {
     /// The smaller study that [reduced] of the job file describes.
     #[arg(long)]
     pub reduced: bool,
+    /// The axes hold from this simulated time on, and until then all points are the same run. An
+    /// axis with `fork_at` keeps its own.
+    #[arg(long, value_name = "TIME")]
+    pub fork_at: Option<Duration>,
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
@@ -74,6 +78,9 @@ pub struct RunOptions {
     /// as it is.
     #[arg(long, value_name = "LIST")]
     pub points: Option<String>,
+    /// Simulate every point from its beginning, also where points are the same run at first.
+    #[arg(long)]
+    pub no_forks: bool,
     /// Write a checkpoint of each point this often, from which it goes on if it is stopped or
     /// killed; "never" for none.
     #[arg(long, value_name = "TIME", default_value = CHECKPOINT_EVERY, value_parser = checkpoint_every)]

@@ -68,6 +68,7 @@ impl Sweep {
             out: Some(out.to_path_buf()),
             sets: Vec::new(),
             reduced: false,
+            fork_at: None,
             json: false,
         };
         Sweep::open(&job, catalog)
@@ -93,12 +94,13 @@ impl Sweep {
 
     fn open(job: &JobOptions, catalog: &Catalog) -> Result<Sweep, Failure> {
         if job.file.is_dir() {
-            let changed = job.out.is_some() || !job.sets.is_empty() || job.reduced;
+            let changed =
+                job.out.is_some() || !job.sets.is_empty() || job.reduced || job.fork_at.is_some();
             return match changed {
                 false => Sweep::kept(&job.file, catalog),
                 true => Err(Failure::bad_input(format!(
                     "error: {}: a directory says already which study it holds, and how it was changed\n  \
-                     help: leave out --out, --set and --reduced, or give the job file",
+                     help: leave out --out, --set, --reduced and --fork-at, or give the job file",
                     job.file.display()
                 ))),
             };
@@ -106,6 +108,7 @@ impl Sweep {
         let options = Options {
             sets: job.sets.clone(),
             reduced: job.reduced,
+            fork_at: job.fork_at.map(|at| at.to_string()),
         };
         let study = Study::read(&job.file, &options).map_err(|error| bad(&error))?;
         let out = job.out.clone().unwrap_or_else(|| default_out(&job.file));
@@ -146,6 +149,9 @@ impl Sweep {
         );
         if self.study.options.reduced {
             words.push("--reduced".into());
+        }
+        if let Some(at) = &self.study.options.fork_at {
+            words.push(format!("--fork-at {}", quoted(at)));
         }
         words.push(format!("--out {}", quoted(&self.out.display().to_string())));
         words.join(" ")

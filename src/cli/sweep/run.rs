@@ -47,6 +47,7 @@ fn run_some(options: &RunOptions, catalog: &Catalog, retry: bool) -> Result<u8, 
         launcher: &options.launcher,
         quiet: options.quiet,
         again: retry,
+        forks: !options.no_forks,
         checkpoint_every: &options.checkpoint_every,
     };
     let stop = stop_at_signals()?;
@@ -116,6 +117,8 @@ pub(in crate::cli) struct How<'a> {
     pub quiet: bool,
     /// True if points that have failed run again.
     pub again: bool,
+    /// True if points that are the same run at first simulate that once.
+    pub forks: bool,
     /// Time from one checkpoint of a point to the next, or "never".
     pub checkpoint_every: &'a str,
 }
@@ -127,7 +130,10 @@ pub(in crate::cli) fn run_points(
     how: &How,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let groups = sweep.study.groups(chosen, &sweep.catalog);
+    let groups = match how.forks {
+        true => sweep.study.groups(chosen, &sweep.catalog),
+        false => Ok(Vec::new()),
+    };
     let settings = Settings {
         program: std::env::current_exe().map_err(failed)?,
         build: program::build(),

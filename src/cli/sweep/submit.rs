@@ -228,6 +228,9 @@ fn settings(
     if sweep.study.options.reduced {
         study.push("--reduced".into());
     }
+    if let Some(at) = &sweep.study.options.fork_at {
+        study.push(format!("--fork-at={at}"));
+    }
     study.extend(["--out".into(), out.display().to_string()]);
     Ok(Settings {
         program,

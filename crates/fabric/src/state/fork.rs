@@ -20,6 +20,8 @@ pub struct Fork {
     /// True for each workload of that run whose sources and tasks go on. Sources of others start
     /// at `at`, or later if the workload does.
     pub carried: Vec<bool>,
+    /// True if the state of the congestion control scheme goes on.
+    pub scheme: bool,
     /// Seed of that run.
     pub seed: u64,
 }

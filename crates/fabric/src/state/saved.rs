@@ -88,7 +88,9 @@ impl<K: Compiled> FabricDomain<K> {
         self.check(&loaded).map_err(|what| {
             CodecError::new(format!("{what} are not those of domain {}", self.id))
         })?;
-        self.scheme.load(&loaded.scheme)?;
+        if fork.is_none_or(|fork| fork.scheme) {
+            self.scheme.load(&loaded.scheme)?;
+        }
         self.hosts.load(loaded.hosts, &self.traffic)?;
         let horizon = self.network.horizon(self.id);
         let (count, components) = (self.keys.count(), self.keys.components());

@@ -2,6 +2,7 @@
 
 mod bubbles;
 mod flows;
+mod fork;
 mod limits;
 mod parameters;
 mod timeline;
@@ -40,6 +41,19 @@ impl Plan {
     /// # Errors
     /// The first thing that is wrong, with its place and a remedy.
     pub fn new(
+        experiment: &Experiment,
+        watched: Option<(EndpointId, u32)>,
+    ) -> Result<Plan, ConfigError> {
+        let mut plan = Plan::without_fork(experiment, watched)?;
+        if let Some(config) = &experiment.fork {
+            let base = Plan::without_fork(&config.base, watched)?;
+            plan.traces.push(fork::note(config));
+            plan.fork = Some(Box::new(fork::plan(config, base, &plan)?));
+        }
+        Ok(plan)
+    }
+
+    fn without_fork(
         experiment: &Experiment,
         watched: Option<(EndpointId, u32)>,
     ) -> Result<Plan, ConfigError> {
@@ -100,6 +114,7 @@ impl Plan {
             completes,
             lookahead,
             quiet_limit,
+            fork: None,
             warnings: Vec::new(),
             cost: experiment.cost.clone(),
             traces: notes::traces(experiment),

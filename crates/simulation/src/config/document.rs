@@ -9,7 +9,7 @@ use super::load::sections_to_experiment;
 use super::{Experiment, sets};
 use crate::config::Catalog;
 use weir_input::error::Source;
-use weir_input::tree::{Node, Value};
+use weir_input::tree::{Node, Value, inline};
 use weir_input::{ConfigError, Given};
 
 /// An experiment or job file as it was read, with every key's place in it.
@@ -92,6 +92,38 @@ impl Document {
     /// At the place of the value: if the path leads into something that is no table.
     pub fn place(&mut self, key: &str, value: &Given) -> Result<(), ConfigError> {
         sets::place_at(&mut self.root, key, value.node().clone())
+    }
+
+    /// Puts a value at a path of keys from the simulated time `at` on: into `[fork]`.
+    ///
+    /// # Errors
+    /// If there is another fork, or `[fork]` is no table.
+    pub fn fork(&mut self, at: &Given, key: &str, value: &Given) -> Result<(), ConfigError> {
+        let own = self
+            .root
+            .get(sets::fork::FORK)
+            .and_then(|fork| fork.value.get("at"));
+        if own.is_some_and(|own| inline(&own.value) != inline(at.node())) {
+            return Err(at.wrong(
+                "the experiment forks at another time",
+                "write the same time everywhere: a run forks once",
+            ));
+        }
+        sets::fork::put(&mut self.root, at.node().clone(), key, value.node().clone())
+    }
+
+    /// Puts the value of a `--set` into `[fork]`, from the simulated time `at` on.
+    ///
+    /// # Errors
+    /// As of [`Document::set`] and [`Document::fork`].
+    pub fn fork_set(&mut self, at: &str, given: &str) -> Result<(), ConfigError> {
+        let (key, value) = sets::parsed(given)?;
+        let at = Node {
+            value: Value::String(at.to_string()),
+            origin: value.origin.clone(),
+        };
+        let at = Given::new(at, "--fork-at");
+        self.fork(&at, &key, &Given::new(value, key.clone()))
     }
 
     /// True if there is a key at the top.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::WorkloadConfig;
 use super::defaults::is_no;
+use super::{ForkConfig, WorkloadConfig};
 use weir_fabric::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };
@@ -419,6 +419,8 @@ pub struct Experiment {
     pub output: OutputConfig,
     /// `[cost]`, if the file has it.
     pub cost: Option<CostConfig>,
+    /// `[fork]`, if the file has it: all other fields are those from the fork on.
+    pub fork: Option<Box<ForkConfig>>,
     /// The experiment with every default filled in, as TOML.
     /// It is stored in the result, and compared to tell one experiment from another.
     pub resolved: String,

@@ -35,6 +35,7 @@ pub use experiment::{
 pub use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub use schema::fixed_sections;
+pub use sets::fork::ForkConfig;
 pub use workload::{DriveConfig, PatternConfig, WorkloadConfig};
 
 // The parts of the sections, under the names by which programs outside know them.

@@ -52,7 +52,7 @@ pub(super) fn text(experiment: &Experiment) -> Result<String, ConfigError> {
     Ok(text)
 }
 
-fn workload(config: &WorkloadConfig) -> Result<Node, ConfigError> {
+pub(super) fn workload(config: &WorkloadConfig) -> Result<Node, ConfigError> {
     let (mut node, more) = match &config.drive {
         DriveConfig::Pattern(one) => (
             Node::written(&TrafficSection {

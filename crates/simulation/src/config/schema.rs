@@ -5,10 +5,11 @@ use serde_json::{Map, Value as Json};
 
 use super::application::ApplicationSection;
 use super::experiment::{CostConfig, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::sets::fork::ForkSection;
 use super::workload::TrafficSection;
 use weir_network::failures::FailureConfig;
 
-/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]`, one `[[failure]]` and one
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]`, `[fork]`, one `[[failure]]` and one
 /// `[[workload]]` by name (`workload` of a pattern, `job` of an application), and their `$defs`. The
 /// pattern of a workload is any table; so are motif and mpi of a job.
 pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
@@ -22,6 +23,7 @@ pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     add("run", generator.subschema_for::<RunConfig>());
     add("output", generator.subschema_for::<OutputConfig>());
     add("cost", generator.subschema_for::<CostConfig>());
+    add("fork", generator.subschema_for::<ForkSection>());
     add("failure", generator.subschema_for::<FailureConfig>());
     add("workload", generator.subschema_for::<TrafficSection>());
     add("job", generator.subschema_for::<ApplicationSection>());

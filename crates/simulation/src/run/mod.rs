@@ -1,25 +1,29 @@
 //! Runs a plan on this rank's domains.
 
+mod begin;
 pub mod checkpoint;
 mod critical_path;
 pub mod fork;
 mod hang;
+mod lookout;
 mod stall_detector;
 mod trial;
 
 pub use critical_path::Log;
 pub use trial::{Sample, Trial, trial};
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::collect::{Facts, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
-use checkpoint::{Checkpoints, Forked, Manifest, Reached};
+use begin::{begin, forked_from};
+use checkpoint::{Checkpoints, Forked, Reached};
 use fork::Shared;
-use stall_detector::{StallDetector, search};
-use weir_engine::{End, Progress, Start, StopReason, Transport, broadcast, gather};
-use weir_fabric::{Fabric, Fork, Part, Parts, Step, TaskStep, Watcher};
+use lookout::Lookout;
+use stall_detector::search;
+use weir_engine::{End, Progress, Start, StopReason, Transport};
+use weir_fabric::{Fabric, Halt, Part, Parts, Step, TaskStep};
 use weir_model::{LATEST, NEVER, Time};
 use weir_result::Data;
 
@@ -87,123 +91,6 @@ pub trait Observer {
     }
 }
 
-/// Looks after a run on this rank.
-struct Lookout<'a> {
-    detector: StallDetector,
-    observer: &'a mut dyn Observer,
-    ranks: u32,
-    /// The place for its checkpoints, if it writes any.
-    saver: Option<&'a Checkpoints>,
-    /// The shared state that is still to be written.
-    shared: Option<&'a Shared>,
-    begun: Instant,
-    /// The place from which the run went on.
-    from: Reached,
-    /// Error with which this ended the run.
-    error: Option<RunError>,
-}
-
-impl Lookout<'_> {
-    fn look(
-        &mut self,
-        parts: &mut dyn Parts,
-        transport: &mut dyn Transport,
-        progress: Progress,
-    ) -> Result<(), RunError> {
-        // The place where windows are cut depends on the clock; the findings must not.
-        if progress.window_ended() {
-            self.detector.look(parts, transport, progress)?;
-        }
-        if progress.cut
-            && let Some(shared) = self.shared.take()
-        {
-            let written = self.write(&shared.place, &parts.parts(), transport, progress.at)?;
-            self.observer
-                .shared(written.as_ref().copied().map_err(String::as_str));
-        }
-        if progress.save {
-            self.save(&parts.parts(), transport, progress.at)?;
-        }
-        Ok(())
-    }
-
-    /// Writes a checkpoint, if there is a place for it. Returns true if it was written.
-    fn save(
-        &mut self,
-        parts: &[&mut dyn Part],
-        transport: &mut dyn Transport,
-        start: Start,
-    ) -> Result<bool, RunError> {
-        let Some(to) = self.saver else {
-            return Ok(false);
-        };
-        let written = self.write(to, parts, transport, start)?;
-        self.observer
-            .saved(written.as_ref().copied().map_err(String::as_str));
-        Ok(written.is_ok())
-    }
-
-    /// Writes the state. The inner error is that of the disk.
-    fn write(
-        &self,
-        to: &Checkpoints,
-        parts: &[&mut dyn Part],
-        transport: &mut dyn Transport,
-        start: Start,
-    ) -> Result<Result<SavedState, String>, RunError> {
-        let reached = Reached {
-            start,
-            watch: self.detector.watch(),
-            wall_seconds: self.wall_seconds(),
-            ..self.from
-        };
-        let begun = Instant::now();
-        let written = checkpoint::write(to, parts, reached, transport)?;
-        Ok(written.map(|bytes| SavedState {
-            until: start.until,
-            bytes,
-            took: begun.elapsed(),
-        }))
-    }
-
-    /// Wall-clock time since the beginning of the whole run, s.
-    fn wall_seconds(&self) -> f64 {
-        self.from.wall_seconds + self.begun.elapsed().as_secs_f64()
-    }
-}
-
-impl Watcher for Lookout<'_> {
-    fn stop(&mut self) -> Option<StopReason> {
-        self.observer.stop()
-    }
-
-    fn wants_state(&mut self) -> bool {
-        self.saver.is_some() && self.observer.wants_state()
-    }
-
-    fn cut(&self) -> Time {
-        self.shared.map_or(NEVER, |shared| shared.at)
-    }
-
-    fn heed_within(&self) -> Duration {
-        self.observer.heed_within()
-    }
-
-    fn observe(
-        &mut self,
-        parts: &mut dyn Parts,
-        transport: &mut dyn Transport,
-        progress: Progress,
-    ) -> bool {
-        if let Err(error) = self.look(parts, transport, progress) {
-            self.error = Some(error);
-            return false;
-        }
-        self.observer.progress(progress, self.ranks);
-        true
-    }
-}
-
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of
 /// them.
 pub fn run(
@@ -240,30 +127,61 @@ pub fn run_shared(
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    let (mut fabric, from) = begin(plan, checkpoints, shared, transport, observer)?;
-    let before = |shared: &&Shared| shared.saves && from.start.until < shared.at;
-    let mut lookout = Lookout {
-        detector: StallDetector::new(from.watch, plan.quiet_limit, plan.blueprint.traffic.clone()),
-        observer,
-        ranks: transport.size(),
-        saver: checkpoints,
-        shared: shared.filter(before).filter(|_| from.forked.is_none()),
-        begun: Instant::now(),
-        from,
-        error: None,
-    };
-    let ended = fabric.run(
-        plan.network(),
-        plan.schedule,
-        from.start,
-        transport,
-        &mut lookout,
-    );
-    let (end, at) = ended.map_err(|halt| RunError::of(halt, lookout.error.take()))?;
+    let (mut fabric, mut from) = begin(plan, checkpoints, shared, transport, observer)?;
+    let places = (checkpoints, shared);
+    let ranks = transport.size();
+    if let Some(fork) = plan.fork.as_deref().filter(|_| from.base) {
+        let lookout = Lookout::new(&fork.base, from, places, ranks, observer);
+        let mut lookout = lookout.until_fork(fork.at);
+        let ended = ran(&fork.base, &mut fabric, &mut lookout, transport)?;
+        match (lookout.states.take(), ended) {
+            (Some((states, reached)), _) => {
+                fabric = forked_from(plan, &fork.fork, &states, transport)?;
+                from = Reached {
+                    base: false,
+                    ..reached
+                };
+            }
+            (None, Some((end @ End::Asked(..), at))) => {
+                return concluded(&fork.base, fabric, lookout, (end, at), transport);
+            }
+            (None, _) => return Err(RunError::NoFork(fork.at)),
+        }
+    }
+    let mut lookout = Lookout::new(plan, from, places, ranks, observer);
+    let ended = ran(plan, &mut fabric, &mut lookout, transport)?;
+    let ended = ended.ok_or_else(|| RunError::of(Halt::Observer, None))?;
+    concluded(plan, fabric, lookout, ended, transport)
+}
+
+/// Runs domains to the end of a plan, or to the place where the lookout takes their states: None.
+fn ran(
+    plan: &Plan,
+    fabric: &mut Fabric,
+    lookout: &mut Lookout,
+    transport: &mut dyn Transport,
+) -> Result<Option<(End, Start)>, RunError> {
+    let (network, start) = (plan.network(), lookout.from.start);
+    match fabric.run(network, plan.schedule, start, transport, lookout) {
+        Ok(ended) => Ok(Some(ended)),
+        Err(Halt::Observer) if lookout.states.is_some() => Ok(None),
+        Err(halt) => Err(RunError::of(halt, lookout.error.take())),
+    }
+}
+
+/// Outcome of a run that has ended.
+fn concluded(
+    plan: &Plan,
+    mut fabric: Fabric,
+    mut lookout: Lookout,
+    (end, at): (End, Start),
+    transport: &mut dyn Transport,
+) -> Result<Option<Outcome>, RunError> {
     if end == End::Time && plan.completes && plan.schedule.end == LATEST {
         return Err(RunError::Endless);
     }
     let mut parts = fabric.parts();
+    let from = lookout.from;
     let wall_seconds = lookout.wall_seconds();
     let simulated = simulated_time(&parts, plan, end, transport)?;
     let stopped = match end {
@@ -289,91 +207,6 @@ pub fn run_shared(
         stopped,
         saved,
     }))
-}
-
-/// The domains of this rank at the place where the run begins: from the newest checkpoint that all
-/// ranks can load, from the state that it shares with others, or new.
-fn begin(
-    plan: &Plan,
-    checkpoints: Option<&Checkpoints>,
-    shared: Option<&Shared>,
-    transport: &mut dyn Transport,
-    observer: &mut dyn Observer,
-) -> Result<(Fabric, Reached), RunError> {
-    let found = checkpoints.map_or(&[][..], |all| &all.found);
-    match loaded(plan, found, None, transport)? {
-        Ok(Some((fabric, mut from))) => {
-            from.resumed += 1;
-            return Ok((fabric, from));
-        }
-        Ok(None) => {}
-        Err(error) if !checkpoints.is_some_and(|all| all.anew) => {
-            return Err(RunError::Checkpoint(error));
-        }
-        Err(error) => observer.starts_anew(&error),
-    }
-    if let Some(shared) = shared {
-        let fork = plan.fork(shared.at);
-        match loaded(plan, &shared.place.found, Some(&fork), transport)? {
-            Ok(Some((mut fabric, from))) => {
-                let forked = Some(forked(&fabric.parts(), shared.at, &from, transport)?);
-                let from = Reached {
-                    resumed: 0,
-                    forked,
-                    ..from
-                };
-                return Ok((fabric, from));
-            }
-            Ok(None) => {}
-            Err(error) => observer.is_alone(&error),
-        }
-    }
-    Ok((built(plan, transport), Reached::default()))
-}
-
-fn built(plan: &Plan, transport: &dyn Transport) -> Fabric {
-    Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport)
-}
-
-/// The first of some states that all ranks can load, if there are any. The inner error is that of
-/// the last one, and the same on all ranks.
-#[expect(clippy::type_complexity, reason = "two kinds of errors")]
-fn loaded(
-    plan: &Plan,
-    found: &[Manifest],
-    fork: Option<&Fork>,
-    transport: &mut dyn Transport,
-) -> Result<Result<Option<(Fabric, Reached)>, String>, RunError> {
-    let mut failed = None;
-    for manifest in found {
-        let mut fabric = built(plan, transport);
-        let state = checkpoint::load(manifest, &mut fabric, fork);
-        let state = state.map_err(|error| error.to_string());
-        match checkpoint::agreed(state, transport)? {
-            Ok(()) => return Ok(Ok(Some((fabric, manifest.reached)))),
-            Err(error) => failed = Some(error),
-        }
-    }
-    Ok(failed.map_or(Ok(None), Err))
-}
-
-/// The state from which a run has just been forked, the same on all ranks.
-fn forked(
-    parts: &[&mut dyn Part],
-    at: Time,
-    from: &Reached,
-    transport: &mut dyn Transport,
-) -> Result<Forked, RunError> {
-    // Dropped packets count as moved.
-    let hops = |part: &&mut dyn Part| part.moved() - part.stats().tally.dropped();
-    let here: u64 = parts.iter().map(hops).sum();
-    let all = gather(transport, here)?;
-    let packet_hops = broadcast(transport, &all.map_or(0, |all| all.iter().sum()))?;
-    Ok(Forked {
-        at,
-        packet_hops,
-        wall_seconds: from.wall_seconds,
-    })
 }
 
 /// Simulated time at the end of a run.

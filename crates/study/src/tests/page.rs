@@ -32,8 +32,8 @@ fn every_example_is_a_good_addition_to_the_first() {
     {
         for reduced in [false, example.contains("[reduced]")] {
             let options = Options {
-                sets: vec![],
                 reduced,
+                ..Options::default()
             };
             let text = format!("{first}\n{example}");
             let study = Study::parse(&text, Path::new(""), &options);

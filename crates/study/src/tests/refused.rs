@@ -218,7 +218,7 @@ fn exclusions() {
 fn the_command_line() {
     let sets = |set: &str| Options {
         sets: vec![set.into()],
-        reduced: false,
+        ..Options::default()
     };
     let error = refusal(AXES, &sets("workload.hot.load=0.7"));
     assert!(
@@ -230,8 +230,8 @@ fn the_command_line() {
     let error = refusal(
         AXES,
         &Options {
-            sets: vec![],
             reduced: true,
+            ..Options::default()
         },
     );
     assert!(error.message.contains("no section [reduced]"), "{error}");

@@ -74,6 +74,9 @@ pub struct Reached {
     pub wall_seconds: f64,
     /// Times that it had gone on from a checkpoint.
     pub resumed: u32,
+    /// True if it had not come to its fork ([`crate::plan::Plan::fork`]): the state is one of its
+    /// base.
+    pub base: bool,
     /// The state of another run from which it had gone on at first.
     pub forked: Option<Forked>,
 }

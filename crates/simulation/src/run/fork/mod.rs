@@ -9,8 +9,6 @@ mod prefix;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{Checkpoints, Identity};
-use crate::plan::Plan;
-use weir_fabric::Fork;
 use weir_model::Time;
 
 pub use prefix::{prefix, times, written};
@@ -36,18 +34,5 @@ pub fn identity(program: String, prefix: String) -> Identity {
         experiment: prefix,
         folder: "".into(),
         every: None,
-    }
-}
-
-impl Plan {
-    /// The parts of a state at `at` of another run with which this one goes on: workloads that have
-    /// started.
-    pub(super) fn fork(&self, at: Time) -> Fork {
-        let traffic = self.blueprint.traffic.iter();
-        Fork {
-            at,
-            carried: traffic.map(|one| one.start < at).collect(),
-            seed: self.blueprint.seed,
-        }
     }
 }

@@ -15,6 +15,9 @@ use weir_model::{EndpointId, NEVER, Span, Time};
 /// The times at which something of an experiment starts or ends, ascending: until one of them it
 /// may be the same run as others.
 pub fn times(experiment: &Experiment) -> BTreeSet<Time> {
+    if let Some(fork) = &experiment.fork {
+        return BTreeSet::from([fork.at]);
+    }
     let workloads = experiment.workloads.iter().filter(|one| one.enabled);
     let of = |one: &WorkloadConfig| {
         let stop = one.pattern().and_then(|pattern| pattern.stop);
@@ -31,6 +34,9 @@ pub fn times(experiment: &Experiment) -> BTreeSet<Time> {
 /// The lines of a resolved experiment that have an effect before `at`; None if nothing happens
 /// until then, or the run ends before.
 pub fn written(experiment: &Experiment, at: Time) -> Option<String> {
+    if let Some(fork) = &experiment.fork {
+        return (fork.at == at).then(|| written(&fork.base, at))?;
+    }
     let begins = |one: &&WorkloadConfig| one.enabled && one.start.0 < at;
     if !experiment.workloads.iter().any(|one| begins(&one)) {
         return None;
@@ -74,7 +80,7 @@ pub fn prefix(experiment: &Experiment, plan: &Plan, at: Time) -> Option<String> 
     let mut text = written(experiment, at)?;
     let mut facts = String::new();
     // Writing into a text does not fail.
-    let _ = built(plan, at, &mut facts);
+    let _ = built(plan.before_fork(true), at, &mut facts);
     let sum = XxHash3_128::oneshot(facts.as_bytes());
     let _ = writeln!(text, "# built {sum:032x}");
     Some(text)

@@ -1,5 +1,7 @@
 //! `--set key.path=value`: changes to the experiment from the command line.
 
+pub(super) mod fork;
+
 use std::sync::Arc;
 
 use weir_input::error::Origin;
@@ -12,6 +14,12 @@ const HOW: &str =
 /// Applies one `--set` to the whole file. Keys that no section knows are found later, with all
 /// others.
 pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
+    let (path, value) = parsed(given)?;
+    place_at(root, &path, value)
+}
+
+/// The path of keys of a `--set`, and its value.
+pub(super) fn parsed(given: &str) -> Result<(String, Node), ConfigError> {
     let origin = Origin::Set(Arc::from(given));
     let Some((path, value)) = given.split_once('=') else {
         return Err(ConfigError::at(&origin, "there is no `=`", HOW));
@@ -27,7 +35,7 @@ pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
     let value = Node::from_set(value.trim(), &origin)?;
     printable::one(path, false, "the path of keys", &origin)?;
     printable::all(&value, path)?;
-    place(root, &parts, 0, value, &origin)
+    Ok((parts.join("."), value))
 }
 
 /// Puts `value` at a path of keys below `root`; errors point at the value.

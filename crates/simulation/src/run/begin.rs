@@ -1,0 +1,118 @@
+//! The place where a run begins.
+
+use super::Observer;
+use super::checkpoint::{self, Checkpoints, Forked, Manifest, Reached};
+use super::fork::Shared;
+use crate::error::RunError;
+use crate::plan::Plan;
+use weir_engine::{Transport, broadcast, gather};
+use weir_fabric::{Fabric, Fork, Part, Parts};
+use weir_model::Time;
+
+/// The domains of this rank at the place where the run begins: from the newest checkpoint that all
+/// ranks can load, from the state that it shares with others, or new.
+pub(super) fn begin(
+    plan: &Plan,
+    checkpoints: Option<&Checkpoints>,
+    shared: Option<&Shared>,
+    transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
+) -> Result<(Fabric, Reached), RunError> {
+    let found = checkpoints.map_or(&[][..], |all| &all.found);
+    match loaded(plan, found, None, transport)? {
+        Ok(Some((fabric, mut from))) => {
+            from.resumed += 1;
+            return Ok((fabric, from));
+        }
+        Ok(None) => {}
+        Err(error) if !checkpoints.is_some_and(|all| all.anew) => {
+            return Err(RunError::Checkpoint(error));
+        }
+        Err(error) => observer.starts_anew(&error),
+    }
+    if let Some(shared) = shared {
+        let fork = plan.fork_at(shared.at);
+        match loaded(plan, &shared.place.found, Some(&fork), transport)? {
+            Ok(Some((mut fabric, from))) => {
+                let forked = Some(forked(&fabric.parts(), shared.at, &from, transport)?);
+                let from = Reached {
+                    resumed: 0,
+                    forked,
+                    base: false,
+                    ..from
+                };
+                return Ok((fabric, from));
+            }
+            Ok(None) => {}
+            Err(error) => observer.is_alone(&error),
+        }
+    }
+    let from = Reached {
+        base: plan.fork.is_some(),
+        ..Reached::default()
+    };
+    Ok((built(plan.before_fork(from.base), transport), from))
+}
+
+fn built(plan: &Plan, transport: &dyn Transport) -> Fabric {
+    Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport)
+}
+
+/// The first of some states that all ranks can load, if there are any. The inner error is that of
+/// the last one, and the same on all ranks.
+#[expect(clippy::type_complexity, reason = "two kinds of errors")]
+fn loaded(
+    plan: &Plan,
+    found: &[Manifest],
+    fork: Option<&Fork>,
+    transport: &mut dyn Transport,
+) -> Result<Result<Option<(Fabric, Reached)>, String>, RunError> {
+    let mut failed = None;
+    for manifest in found {
+        // A checkpoint of the run before it forked is one of its base.
+        let is_base = fork.is_none() && manifest.reached.base;
+        let mut fabric = built(plan.before_fork(is_base), transport);
+        let state = checkpoint::load(manifest, &mut fabric, fork);
+        let state = state.map_err(|error| error.to_string());
+        match checkpoint::agreed(state, transport)? {
+            Ok(()) => return Ok(Ok(Some((fabric, manifest.reached)))),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Ok(failed.map_or(Ok(None), Err))
+}
+
+/// The domains of this rank in the run after the fork, with the states of its base.
+pub(super) fn forked_from(
+    plan: &Plan,
+    fork: &Fork,
+    states: &[Vec<u8>],
+    transport: &mut dyn Transport,
+) -> Result<Fabric, RunError> {
+    let mut fabric = built(plan, transport);
+    let mut parts = fabric.parts();
+    let mut all = parts.iter_mut().zip(states);
+    let loaded = all.try_for_each(|(part, bytes)| part.load(bytes, Some(fork)));
+    let loaded = loaded.map_err(|error| error.to_string());
+    checkpoint::agreed(loaded, transport)?.map_err(RunError::Fork)?;
+    Ok(fabric)
+}
+
+/// The state from which a run has just been forked, the same on all ranks.
+fn forked(
+    parts: &[&mut dyn Part],
+    at: Time,
+    from: &Reached,
+    transport: &mut dyn Transport,
+) -> Result<Forked, RunError> {
+    // Dropped packets count as moved.
+    let hops = |part: &&mut dyn Part| part.moved() - part.stats().tally.dropped();
+    let here: u64 = parts.iter().map(hops).sum();
+    let all = gather(transport, here)?;
+    let packet_hops = broadcast(transport, &all.map_or(0, |all| all.iter().sum()))?;
+    Ok(Forked {
+        at,
+        packet_hops,
+        wall_seconds: from.wall_seconds,
+    })
+}

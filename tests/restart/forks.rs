@@ -1,0 +1,391 @@
+//! Forks: a run that goes on from the state of another one, which was the same until then, has the
+//! bits of a run from the beginning, on any number of ranks. A run that changes at a time is its
+//! base until then. Changes that the state cannot follow are refused.
+
+use toml::Value;
+use weir::model::Time;
+use weir::result::Data;
+use weir::simulation::{Plan, fork};
+
+use crate::support::{
+    Experiment, go_on_from, resume_on, run_counting, run_on, run_saving, run_sharing, same,
+};
+
+/// The start of the workload that differs, ps.
+const START: Time = 3_000_000;
+
+/// A hot spot that begins at [`START`] among uniform traffic and two applications, of which one
+/// begins later.
+fn experiment(scheme: &str) -> Experiment {
+    let network = Experiment::dragonfly(2, 4, 2)
+        .routing("par")
+        .set("congestion.scheme", scheme);
+    begun(network)
+}
+
+fn begun(network: Experiment) -> Experiment {
+    network
+        .uniform(0.5)
+        .with("name", "early")
+        .with("endpoints", "0..40")
+        .with("injection", "poisson")
+        .hotspot(7, 1, 0.9)
+        .with("name", "late")
+        .with("endpoints", "8..24")
+        .with("shared", true)
+        .with("start", "3 us")
+        .job("halo3d26", 8)
+        .with("name", "halo")
+        .with("motif.cells", vec![6, 6, 6])
+        .with("motif.iterations", 40)
+        .with("motif.compute", "200 ns")
+        .job("incast", 9)
+        .with("name", "incast")
+        .with("motif.bytes", "20 kB")
+        .with("start", "4 us")
+        .until("9 us")
+}
+
+/// Sets a key of a workload.
+fn with(experiment: &Experiment, place: usize, key: &str, value: impl Into<Value>) -> Experiment {
+    let mut table: toml::Table = experiment.text().parse().expect("TOML");
+    let list = table["workload"].as_array_mut().expect("a list");
+    let workload = list[place].as_table_mut().expect("a workload");
+    match key.split_once('.') {
+        Some((outer, inner)) => {
+            let outer = workload[outer].as_table_mut().expect("a table");
+            outer.insert(inner.into(), value.into())
+        }
+        None => workload.insert(key.into(), value.into()),
+    };
+    Experiment::of(table)
+}
+
+fn prefix(experiment: &Experiment, at: Time) -> Option<String> {
+    fork::prefix(&experiment.checked(), &experiment.plan(), at)
+}
+
+/// Goes on with some experiments from the state of the first, on other ranks than that, and
+/// compares with runs from the beginning.
+fn all_go_on(experiments: &[Experiment], at: Time) {
+    let [first, others @ ..] = experiments else {
+        panic!("none")
+    };
+    let common = prefix(first, at).expect("something happens before");
+    let plan = first.plan();
+    let most = plan.schedule.interleaving.map_or(9, |_| 1);
+    let (data, kept) = run_sharing(2.min(most), &plan, at, common.clone());
+    let alone = |plan: &Plan| run_on(1, plan).expect("a good run");
+    assert!(
+        same(&data, &alone(&plan)),
+        "to write the state changes nothing"
+    );
+    for (other, ranks) in others.iter().zip([3, 1, 2].into_iter().cycle()) {
+        assert_eq!(prefix(other, at).as_ref(), Some(&common), "{other:?}");
+        let plan = other.plan();
+        let whole = alone(&plan);
+        let (data, forked) = go_on_from(ranks.min(most), &plan, at, &kept);
+        assert!(same(&data, &whole), "{ranks} ranks differ in {other:?}");
+        assert!(
+            !same(&data, &run_on(1, &first.plan()).expect("runs")),
+            "{other:?}"
+        );
+        let all = data.summary.packet_hops;
+        assert!(forked.packet_hops > 0 && forked.packet_hops < all);
+    }
+}
+
+#[test]
+fn all_that_starts_later_may_differ_under_every_scheme() {
+    for scheme in weir::congestion::REGISTRY {
+        let one = experiment(scheme.name);
+        all_go_on(
+            &[
+                one.clone(),
+                with(&one, 1, "load", 0.2),
+                with(&one, 1, "start", "3500 ns"),
+                with(&one, 3, "motif.bytes", "5 kB"),
+            ],
+            START,
+        );
+    }
+}
+
+#[test]
+fn patterns_messages_stops_sizes_and_ends_may_differ() {
+    let one = experiment("none")
+        .set("output.timeline.routers", "all")
+        .set("output.messages", true);
+    let mixed = with(
+        &with(&one, 1, "message", "60 flits"),
+        1,
+        "injection",
+        "periodic",
+    );
+    let uniform: toml::Table = "kind = \"uniform\"".parse().expect("TOML");
+    all_go_on(
+        &[
+            one.clone(),
+            mixed,
+            with(&one, 1, "pattern", uniform),
+            with(&one, 1, "endpoints", "16..72"),
+            with(&one, 1, "stop", "5 us"),
+            with(&one, 0, "stop", "4 us"),
+            with(&one, 3, "tasks", 20),
+            one.clone().until("7 us"),
+        ],
+        START,
+    );
+    // Also the other way round: sources that had stopped, and tasks that were fewer.
+    let stopped = with(&with(&one, 0, "stop", "4 us"), 3, "tasks", 20);
+    all_go_on(&[stopped.until("7 us"), one], START);
+}
+
+#[test]
+fn other_networks_go_on_too() {
+    let tree = Experiment::tree(4, 3).set("queueing.scheme", "vftree");
+    for network in [tree, Experiment::clos(8, 3).set("nic.order", "fifo")] {
+        let one = begun(network).set("output.occupancy", "100 ns");
+        all_go_on(&[one.clone(), with(&one, 1, "load", 0.2)], START);
+    }
+}
+
+/// A time within a window, and one far from any event.
+#[test]
+fn any_time_can_be_the_last_common_one() {
+    for start in [3_000_001, 3_123_457, 8_999_999] {
+        let one = with(&experiment("lhrp"), 1, "start", format!("{start} ps"));
+        let one = with(&one, 3, "start", "8999999 ps");
+        all_go_on(&[one.clone(), with(&one, 1, "load", 0.2)], start);
+    }
+    let pause = with(
+        &with(&experiment("none"), 0, "stop", "1 us"),
+        2,
+        "motif.iterations",
+        1,
+    );
+    let late = with(&with(&pause, 1, "start", "70 us"), 3, "start", "75 us").until("80 us");
+    all_go_on(&[late.clone(), with(&late, 1, "load", 0.2)], 70_000_000);
+}
+
+#[test]
+fn runs_that_differ_before_share_nothing() {
+    let one = experiment("none");
+    let common = prefix(&one, START);
+    assert!(common.is_some());
+    for other in [
+        with(&one, 0, "load", 0.4),
+        with(&one, 0, "stop", "2 us"),
+        with(&one, 0, "endpoints", "0..41"),
+        with(&one, 1, "start", "2 us"),
+        with(&one, 2, "motif.iterations", 39),
+        one.clone().set("run.seed", 2),
+        one.clone().set("run.warmup", "1 us"),
+        one.clone().set("router.latency", "11 ns"),
+        one.clone().set("congestion.scheme", "ecn"),
+        one.clone().set("output.packets", true),
+        one.clone().until("completion"),
+    ] {
+        assert_ne!(prefix(&other, START), common, "{other:?}");
+    }
+    // A run that ends before, and one in which nothing happens until then.
+    assert_eq!(prefix(&one.clone().until("2 us"), START), None);
+    let empty = Experiment::dragonfly(2, 4, 2)
+        .uniform(0.1)
+        .with("start", "4 us");
+    assert_eq!(prefix(&empty, START), None);
+}
+
+/// An experiment with a fork.
+fn forked(experiment: &Experiment, at: &str, set: &[(&str, Value)]) -> Experiment {
+    let set: toml::Table = set
+        .iter()
+        .map(|(key, value)| (key.to_string(), value.clone()))
+        .collect();
+    experiment.clone().set("fork.at", at).set("fork.set", set)
+}
+
+/// The data without the note on the fork.
+fn without_note(data: &Data) -> Data {
+    let mut data = data.clone();
+    data.notes.retain(|note| note.kind != "fork");
+    data.summary.notes = 0;
+    data
+}
+
+#[test]
+fn a_fork_of_what_has_not_begun_is_the_plain_run() {
+    for scheme in ["none", "lhrp", "saa", "window"] {
+        let one = experiment(scheme);
+        let fork = forked(&one, "2 us", &[("workload.late.load", 0.2.into())]);
+        let data = run_on(2, &fork.plan()).expect("a good run");
+        let plain = run_on(1, &with(&one, 1, "load", 0.2).plan()).expect("a good run");
+        assert!(
+            same(&without_note(&data), &without_note(&plain)),
+            "{scheme}"
+        );
+        let note = data
+            .notes
+            .iter()
+            .find(|note| note.kind == "fork")
+            .expect("a note");
+        assert!(note.text.contains("until 2 us"), "{}", note.text);
+        assert_eq!(note.numbers, [("at_ps".to_string(), 2_000_000)]);
+    }
+    // Nothing differs: no fork.
+    let one = experiment("none");
+    let same = forked(&one, "2 us", &[("workload.late.load", 0.9.into())]);
+    assert_eq!(same.checked().resolved, one.checked().resolved);
+}
+
+/// Loads, seeds, schemes and parameters of routing and scheme.
+fn forks() -> Vec<Experiment> {
+    let ecn = experiment("ecn");
+    let par = experiment("lhrp");
+    let fork = |one: &Experiment, key: &str, value: Value| forked(one, "2500 ns", &[(key, value)]);
+    vec![
+        fork(&par, "workload.early.load", 0.9.into()),
+        fork(&par, "workload.early.message", "60 flits".into()),
+        fork(&ecn, "congestion.threshold", 0.2.into()),
+        fork(&ecn, "routing.bias", "3 flits".into()),
+        fork(&experiment("none"), "congestion.scheme", "ecn".into()),
+    ]
+}
+
+#[test]
+fn a_fork_is_its_base_until_then_on_any_ranks_and_resumed() {
+    for fork in forks() {
+        let config = fork.checked();
+        let (plan, base) = (
+            fork.plan(),
+            config.fork.as_ref().expect("a fork").base.clone(),
+        );
+        let (data, places) = run_counting(&plan).expect("a good run");
+        for ranks in [2, 3] {
+            let again = run_on(ranks, &plan).expect("a good run");
+            assert!(same(&data, &again), "{ranks} ranks differ in {fork:?}");
+        }
+        for seed in 0..4 {
+            let (shared, kept) = run_saving(2, &plan, places, seed).expect("a good run");
+            assert!(same(&shared, &data));
+            let resumed = resume_on(3, &plan, &kept).expect("a good run");
+            assert!(same(&resumed, &data), "from {} ps: {fork:?}", kept.until());
+        }
+        // The resolved experiment is the same again.
+        let text = Experiment::of(config.resolved.parse().expect("TOML"));
+        assert_eq!(text.checked().resolved, config.resolved);
+        assert!(same(&run_on(1, &text.plan()).expect("a good run"), &data));
+        // Bins of 500 ns: the first five are before the fork.
+        let before = |data: &Data| data.series.jobs[0].1.injected_bytes[..5].to_vec();
+        let base = Plan::new(&base, None).expect("a plan");
+        let plain = run_on(1, &base).expect("a good run");
+        assert_eq!(before(&data), before(&plain), "{fork:?}");
+        assert!(
+            !same(&without_note(&data), &without_note(&plain)),
+            "{fork:?}"
+        );
+    }
+}
+
+#[test]
+fn forks_of_one_base_share_its_beginning() {
+    let base = experiment("ecn");
+    let fork = |load: f64| forked(&base, "2500 ns", &[("workload.early.load", load.into())]);
+    all_go_on(&[base.clone(), fork(0.2), fork(0.7)], 2_500_000);
+    all_go_on(&[fork(0.7), base.clone(), fork(0.2)], 2_500_000);
+}
+
+#[test]
+fn changes_that_the_state_cannot_follow_are_refused() {
+    let one = experiment("none").set("congestion.scheme", "lhrp");
+    for (key, value, words) in [
+        (
+            "topology.groups",
+            9.into(),
+            "`topology.groups` cannot change",
+        ),
+        (
+            "router.input_buffer",
+            "40 flits".into(),
+            "`router.input_buffer` cannot change",
+        ),
+        ("run.warmup", "1 us".into(), "`run.warmup` cannot change"),
+        (
+            "output.packets",
+            true.into(),
+            "`output.packets` cannot change",
+        ),
+        (
+            "routing.algorithm",
+            "minimal".into(),
+            "packets and state of \"par\"",
+        ),
+        (
+            "congestion.scheme",
+            "ecn".into(),
+            "packets and state of \"lhrp\"",
+        ),
+        (
+            "workload.early.endpoints",
+            "0..30".into(),
+            "started on other endpoints",
+        ),
+        (
+            "workload.early.start",
+            "1 us".into(),
+            "the workload has started",
+        ),
+        (
+            "workload.early.name",
+            "other".into(),
+            "one name for a workload",
+        ),
+        (
+            "workload.halo.motif.iterations",
+            3.into(),
+            "tasks of this application have begun",
+        ),
+        (
+            "workload.incast.start",
+            "1 us".into(),
+            "starts at the fork or later",
+        ),
+        ("run.seed", 2.into(), "tasks of this application have begun"),
+        ("workload.late.laod", 0.1.into(), "unknown key `laod`"),
+    ] {
+        let fork = forked(&one, "2 us", &[(key, value)]);
+        let error = fork
+            .try_plan()
+            .err()
+            .unwrap_or_else(|| panic!("{key} is accepted"));
+        let error = error.render(false);
+        assert!(
+            error.contains(words) && error.contains("help: "),
+            "{key}: {error}"
+        );
+        assert!(error.contains("test.toml:"), "{key}: {error}");
+    }
+    for scheme in ["lhrp", "srp", "window", "codes_cc", "sst_cm"] {
+        let fork = forked(
+            &experiment("none"),
+            "2 us",
+            &[("congestion.scheme", scheme.into())],
+        );
+        let error = fork
+            .try_plan()
+            .err()
+            .unwrap_or_else(|| panic!("{scheme} is accepted"));
+        assert!(
+            error.message.contains("cannot go on from the state"),
+            "{error}"
+        );
+    }
+    for at in ["0 ns", "9 us"] {
+        let fork = forked(&one, at, &[("workload.late.load", 0.1.into())]);
+        let error = fork.try_plan().err().expect("no time");
+        assert!(
+            error.message.contains("between its start and its end"),
+            "{error}"
+        );
+    }
+}
