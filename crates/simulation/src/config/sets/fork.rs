@@ -7,7 +7,7 @@ use super::place_at;
 use crate::config::defaults::Elsewhere;
 use crate::config::experiment::Experiment;
 use crate::config::resolve;
-use crate::config::workload::{DriveConfig, WorkloadConfig};
+use crate::config::workload::WorkloadConfig;
 use weir_input::tree::{Member, Node, Value, inline, key};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
@@ -235,14 +235,14 @@ fn workloads(
         if old.name != new.name {
             return refuse("name", "results have one name for a workload");
         }
-        if new.job().is_some()
-            && !(same && (seeds || !begun))
-            && (begun || new.enabled && new.start.0 < at)
-        {
-            return match begun {
-                true => refuse("motif", "tasks of this application have begun"),
-                false => refuse("start", "an application starts at the fork or later"),
-            };
+        if same && (seeds || !begun) {
+            return Ok(begun);
+        }
+        if old.job().is_some() && begun {
+            return refuse("motif", "tasks of this application have begun");
+        }
+        if new.job().is_some() && new.enabled && new.start.0 < at {
+            return refuse("start", "an application starts at the fork or later");
         }
         if begun {
             let places =
@@ -250,11 +250,11 @@ fn workloads(
             if places(old) != places(new) {
                 return refuse("endpoints", "the workload has started on other endpoints");
             }
-            if old.start != new.start || !matches!(new.drive, DriveConfig::Pattern(_)) {
+            if old.start != new.start || new.job().is_some() {
                 return refuse("start", "the workload has started");
             }
         }
-        Ok(begun && same && seeds)
+        Ok(false)
     };
     old.iter().zip(new).map(one).collect()
 }
