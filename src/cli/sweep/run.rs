@@ -15,7 +15,7 @@ use crate::cli::program;
 use crate::cli::signals::on_signals;
 use weir_report::format::{scaled, wall};
 use weir_simulation::config::Catalog;
-use weir_study::sweep::{self, Event, Outcome, Running, Settings, Spared};
+use weir_study::sweep::{self as sweeping, Event, Outcome, Running, Settings, Spared};
 use weir_study::{Checked, Point, Points, State};
 
 /// Runs the missing points, writes the table, checks the claims.
@@ -157,7 +157,7 @@ pub(in crate::cli) fn run_points(
         catalog: &sweep.catalog,
         dir: &sweep.dir,
     };
-    let outcome = sweep::run(chosen, of, &settings, stop, note).map_err(failed)?;
+    let outcome = sweeping::run(chosen, of, &settings, stop, note).map_err(failed)?;
     if !how.quiet && outcome.spared.points > 0 {
         tell_of_forks(&outcome.spared);
     }
@@ -221,6 +221,7 @@ fn finish(
     points: &Points,
     outcome: Outcome,
 ) -> Result<u8, Failure> {
+    sweeping::clear(&sweep.dir);
     let table = sweep.collect(points)?;
     let verdicts = sweep.judge(&table)?;
     let done = table.rows.iter().filter(|row| row.state == "done").count();

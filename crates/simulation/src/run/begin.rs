@@ -60,7 +60,6 @@ fn built(plan: &Plan, transport: &dyn Transport) -> Fabric {
 
 /// The first of some states that all ranks can load, if there are any. The inner error is that of
 /// the last one, and the same on all ranks.
-#[expect(clippy::type_complexity, reason = "two kinds of errors")]
 fn loaded(
     plan: &Plan,
     found: &[Manifest],

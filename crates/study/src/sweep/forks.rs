@@ -145,9 +145,16 @@ impl<'a> Forks<'a> {
     }
 }
 
+/// Removes all shared states of a study whose points have run, also those of an earlier form of it.
+pub fn clear(dir: &SweepDir) {
+    let entries = fs::read_dir(dir.forks());
+    let entries = entries.into_iter().flatten().flatten();
+    entries.for_each(|entry| remove(&entry.path()));
+}
+
 /// Removes a shared state, unless a run is just writing it. One that cannot be removed does no
 /// harm.
-pub fn remove(dir: &Path) {
+fn remove(dir: &Path) {
     let lock = dir.join(LOCK);
     if Lock::is_held(&lock) || checkpoint::remove(dir).is_err() {
         return;

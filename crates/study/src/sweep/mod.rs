@@ -4,6 +4,7 @@
 mod forks;
 mod groups;
 
+pub use forks::clear;
 pub use groups::Group;
 
 use std::collections::VecDeque;

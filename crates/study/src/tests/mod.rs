@@ -139,7 +139,7 @@ fn a_hash_is_made_of_the_experiment_alone() {
     );
     let options = Options {
         sets: vec!["run.until=\"6 us\"".into()],
-        reduced: false,
+        ..Options::default()
     };
     let changed = points(&study_with("", AXES, &options).unwrap());
     assert!(one.iter().zip(&changed).all(|(a, b)| a.hash != b.hash));
@@ -157,7 +157,7 @@ fn seeds_are_a_number_of_them_or_a_list() {
         let sets = sets.iter().map(|set| set.to_string()).collect();
         let options = Options {
             sets,
-            reduced: false,
+            ..Options::default()
         };
         let study = study_with(top, axis, &options).unwrap();
         points(&study).iter().map(|point| point.seed).collect()
@@ -250,6 +250,7 @@ fn reduced_keeps_some_values_and_sets_keys() {
     let reduced = Options {
         sets: vec![],
         reduced: true,
+        ..Options::default()
     };
     let small = study_with("seeds = 5", &text, &reduced).unwrap();
     assert_eq!(
@@ -278,6 +279,7 @@ fn reduced_keeps_some_values_and_sets_keys() {
     let options = Options {
         sets: vec!["run.until=\"3 us\"".into()],
         reduced: true,
+        ..Options::default()
     };
     let small = study_with("", &text, &options).unwrap();
     assert!(
