@@ -45,6 +45,7 @@ fn begun(network: Experiment) -> Experiment {
         .with("motif.bytes", "20 kB")
         .with("start", "4 us")
         .until("9 us")
+        .set("output.bin", "500 ns")
 }
 
 /// Sets a key of a workload.
@@ -114,9 +115,7 @@ fn all_that_starts_later_may_differ_under_every_scheme() {
 
 #[test]
 fn patterns_messages_stops_sizes_and_ends_may_differ() {
-    let one = experiment("none")
-        .set("output.timeline.routers", "all")
-        .set("output.messages", true);
+    let one = experiment("none").set("output.messages", true);
     let mixed = with(
         &with(&one, 1, "message", "60 flits"),
         1,
@@ -146,7 +145,9 @@ fn patterns_messages_stops_sizes_and_ends_may_differ() {
 fn other_networks_go_on_too() {
     let tree = Experiment::tree(4, 3).set("queueing.scheme", "vftree");
     for network in [tree, Experiment::clos(8, 3).set("nic.order", "fifo")] {
-        let one = begun(network).set("output.occupancy", "100 ns");
+        let one = begun(network)
+            .set("output.occupancy", "100 ns")
+            .set("output.timeline.routers", "all");
         all_go_on(&[one.clone(), with(&one, 1, "load", 0.2)], START);
     }
 }
@@ -296,97 +297,58 @@ fn forks_of_one_base_share_its_beginning() {
     all_go_on(&[fork(0.7), base.clone(), fork(0.2)], 2_500_000);
 }
 
+/// Keys, values and parts of the messages.
+const REFUSED: &str = r#"
+topology.groups | 9 | `topology.groups` cannot change
+router.input_buffer | "40 flits" | `router.input_buffer` cannot change
+run.warmup | "1 us" | `run.warmup` cannot change
+output.packets | true | `output.packets` cannot change
+routing.algorithm | "minimal" | packets and state of "par"
+congestion.scheme | "ecn" | packets and state of "lhrp"
+workload.early.endpoints | "0..30" | started on other endpoints
+workload.early.start | "1 us" | the workload has started
+workload.early.name | "other" | one name for a workload
+workload.halo.motif.iterations | 3 | tasks of this application have begun
+workload.incast.start | "1 us" | starts at the fork or later
+run.seed | 2 | tasks of this application have begun
+workload.late.laod | 0.1 | unknown key `laod`
+"#;
+
+/// The error of an experiment with a fork.
+fn refused(one: &Experiment, at: &str, key: &str, value: Value) -> weir::config::ConfigError {
+    let fork = forked(one, at, &[(key, value)]);
+    let error = fork.try_plan().err();
+    error.unwrap_or_else(|| panic!("{key} is accepted"))
+}
+
 #[test]
 fn changes_that_the_state_cannot_follow_are_refused() {
-    let one = experiment("none").set("congestion.scheme", "lhrp");
-    for (key, value, words) in [
-        (
-            "topology.groups",
-            9.into(),
-            "`topology.groups` cannot change",
-        ),
-        (
-            "router.input_buffer",
-            "40 flits".into(),
-            "`router.input_buffer` cannot change",
-        ),
-        ("run.warmup", "1 us".into(), "`run.warmup` cannot change"),
-        (
-            "output.packets",
-            true.into(),
-            "`output.packets` cannot change",
-        ),
-        (
-            "routing.algorithm",
-            "minimal".into(),
-            "packets and state of \"par\"",
-        ),
-        (
-            "congestion.scheme",
-            "ecn".into(),
-            "packets and state of \"lhrp\"",
-        ),
-        (
-            "workload.early.endpoints",
-            "0..30".into(),
-            "started on other endpoints",
-        ),
-        (
-            "workload.early.start",
-            "1 us".into(),
-            "the workload has started",
-        ),
-        (
-            "workload.early.name",
-            "other".into(),
-            "one name for a workload",
-        ),
-        (
-            "workload.halo.motif.iterations",
-            3.into(),
-            "tasks of this application have begun",
-        ),
-        (
-            "workload.incast.start",
-            "1 us".into(),
-            "starts at the fork or later",
-        ),
-        ("run.seed", 2.into(), "tasks of this application have begun"),
-        ("workload.late.laod", 0.1.into(), "unknown key `laod`"),
-    ] {
-        let fork = forked(&one, "2 us", &[(key, value)]);
-        let error = fork
-            .try_plan()
-            .err()
-            .unwrap_or_else(|| panic!("{key} is accepted"));
+    let one = experiment("lhrp");
+    for line in REFUSED.trim().lines() {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let [key, value, words] = parts[..] else {
+            panic!("{line}")
+        };
+        let table: toml::Table = format!("value = {value}").parse().expect("TOML");
+        let error = refused(&one, "2 us", key, table["value"].clone());
         assert!(error.message.contains(words), "{key}: {error}");
         let shown = error.render(false);
-        assert!(
-            shown.contains("test.toml:") && shown.contains("help: "),
-            "{shown}"
-        );
+        assert!(shown.contains("test.toml:"), "{shown}");
+        assert!(shown.contains("help: "), "{shown}");
     }
     for scheme in ["lhrp", "srp", "window", "codes_cc", "sst_cm"] {
-        let fork = forked(
+        let error = refused(
             &experiment("none"),
             "2 us",
-            &[("congestion.scheme", scheme.into())],
+            "congestion.scheme",
+            scheme.into(),
         );
-        let error = fork
-            .try_plan()
-            .err()
-            .unwrap_or_else(|| panic!("{scheme} is accepted"));
-        assert!(
-            error.message.contains("cannot go on from the state"),
-            "{error}"
-        );
+        let words = "cannot go on from the state";
+        assert!(error.message.contains(words), "{error}");
     }
     for at in ["0 ns", "9 us"] {
-        let fork = forked(&one, at, &[("workload.late.load", 0.1.into())]);
-        let error = fork.try_plan().err().expect("no time");
-        assert!(
-            error.message.contains("between its start and its end"),
-            "{error}"
-        );
+        let error = refused(&one, at, "workload.late.load", 0.1.into());
+        let words = "between its start and its end";
+        assert!(error.message.contains(words), "{error}");
     }
 }

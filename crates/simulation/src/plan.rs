@@ -55,8 +55,8 @@ impl Plan {
         base.map_or(self, |fork| &fork.base)
     }
 
-    /// The parts of a state at `at` of another run with which this one goes on: those that
-    /// `[fork]` leaves as they are, or workloads that have started.
+    /// The parts of a state at `at` of another run with which this one goes on: all that `[fork]`
+    /// does not change, or workloads that have started.
     pub(super) fn fork_at(&self, at: Time) -> Fork {
         if let Some(fork) = self.fork.as_deref().filter(|fork| fork.at == at) {
             return fork.fork.clone();

@@ -92,13 +92,8 @@ impl Study {
         let [axes, only, excludes, criteria, figures, claims] =
             ["axis", "only", "exclude", "criterion", "figure", "claims"]
                 .map(|key| list(&mut document, key));
-        let mut axes = each(&axes?, Axis::read)?;
+        let mut axes = read_axes(&axes?, options)?;
         distinct(&axes, options)?;
-        if let Some(at) = &options.fork_at {
-            let at = Given::of_text(&format!("{at:?}"))?;
-            let axes = axes.iter_mut();
-            axes.for_each(|axis| axis.fork_at = axis.fork_at.take().or(Some(at.clone())));
-        }
         let whole = axes.clone();
         let seeds = document.take("seeds");
         let mut seeds = seeds
@@ -291,6 +286,18 @@ fn each<T>(
     read: impl Fn(&Given) -> Result<T, ConfigError>,
 ) -> Result<Vec<T>, ConfigError> {
     given.iter().map(read).collect()
+}
+
+/// The axes, each with the time from which it holds.
+fn read_axes(given: &[Given], options: &Options) -> Result<Vec<Axis>, ConfigError> {
+    let mut axes = each(given, Axis::read)?;
+    if let Some(at) = &options.fork_at {
+        let at = Given::of_text(&format!("{at:?}"))?;
+        for axis in &mut axes {
+            axis.fork_at.get_or_insert_with(|| at.clone());
+        }
+    }
+    Ok(axes)
 }
 
 fn unique_ids<'a>(

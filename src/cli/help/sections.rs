@@ -60,7 +60,7 @@ const EXAMPLES: [(&str, &[&str]); 23] = [
         &[
             "weir run jobs/demo.toml --out out/demo",
             "weir run jobs/demo.toml --out out/light --set workload.victims.load=0.1",
-            "weir run jobs/demo.toml --out out/more --fork-at '20 us' --set workload.victims.load=0.6",
+            "weir run jobs/demo.toml --out out/more --fork-at 20us --set workload.victims.load=0.6",
             "mpirun -n 4 weir run jobs/bench/uniform-1056.toml --out out/four",
         ],
     ),

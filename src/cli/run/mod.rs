@@ -68,10 +68,7 @@ fn on_this_rank(
     let place = out.as_ref().map(OutDir::progress);
     let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place)
         .with_max_memory(options.max_memory);
-    let shared = shared.map(|(shared, lock)| {
-        viewer.shares(&shared, lock);
-        shared
-    });
+    let shared = viewer.shares(shared);
     let started = weir_simulation::now();
     if first {
         log_plan(&experiment, &plan, transport.size());

@@ -87,9 +87,11 @@ impl Viewer {
     }
 
     /// The run goes on from a state that it shares with others, or writes it, with a lock on rank 0.
-    pub fn shares(&mut self, shared: &Shared, lock: Option<Lock>) {
+    pub fn shares(&mut self, shared: Option<(Shared, Option<Lock>)>) -> Option<Shared> {
+        let (shared, lock) = shared?;
         self.shared = Some(shared.place.dir.clone());
         self.lock = lock;
+        Some(shared)
     }
 
     /// Writes the progress for `weir inspect` while the run continues.

@@ -181,7 +181,15 @@ impl Document {
     /// # Errors
     /// The first thing that is wrong, with its file, line, value and remedy.
     pub fn experiment(&self, catalog: &Catalog) -> Result<Experiment, ConfigError> {
-        sections_to_experiment(self.root.clone(), &self.folder, catalog)
+        let read = |root| sections_to_experiment(root, &self.folder, catalog);
+        let mut root = self.root.clone();
+        match sets::fork::take(&mut root) {
+            None => read(root),
+            Some(section) => {
+                let base = read(root.clone())?;
+                sets::fork::forked(root, section, base, &read)
+            }
+        }
     }
 }
 

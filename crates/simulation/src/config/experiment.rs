@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::WorkloadConfig;
 use super::defaults::is_no;
-use super::{ForkConfig, WorkloadConfig};
 use weir_fabric::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };
@@ -427,6 +427,21 @@ pub struct Experiment {
     /// The whole file as it was given, for errors about keys that several sections share:
     /// `file.refuse(Invalid::new("router.input_buffer", …))`.
     pub file: Section,
+}
+
+/// An experiment until it forks.
+#[derive(Clone, Debug)]
+pub struct ForkConfig {
+    /// Simulated time of the fork, ps.
+    pub at: Time,
+    /// The experiment until then.
+    pub base: Experiment,
+    /// True for each workload that goes on as it is; others start, or start again, at the fork.
+    pub unchanged: Vec<bool>,
+    /// The keys that change and their values, as one line.
+    pub changes: String,
+    /// The section, for errors.
+    pub section: Section,
 }
 
 impl Experiment {

@@ -7,7 +7,7 @@ use super::experiment::{CostConfig, Experiment, NicConfig, OutputConfig, RouterC
 use super::file_set::{FileSet, Folder, file_name, from_file, without_file};
 use super::mapping;
 use super::presets;
-use super::sets::{copy_name, fork};
+use super::sets::copy_name;
 use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{check, resolve};
@@ -33,7 +33,7 @@ pub(super) const SECTIONS: [&str; 13] = [
     "run",
     "output",
     "cost",
-    fork::FORK,
+    "fork",
 ];
 
 /// The most workloads, copies included: packets carry the number of theirs in 16 bits.
@@ -54,23 +54,12 @@ pub const STUDY: [&str; 11] = [
     "tune",
 ];
 
-/// Reads the sections of an experiment. Paths in it are relative to `folder`.
+/// Reads the sections of an experiment, all but `[fork]`. Paths in it are relative to `folder`.
 pub(super) fn sections_to_experiment(
-    mut root: Node,
+    root: Node,
     folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Experiment, ConfigError> {
-    let read = |root| without_fork(root, folder, catalog);
-    match fork::take(&mut root) {
-        None => read(root),
-        Some(section) => {
-            let base = read(root.clone())?;
-            fork::forked(root, section, base, &read)
-        }
-    }
-}
-
-fn without_fork(root: Node, folder: &Folder, catalog: &Catalog) -> Result<Experiment, ConfigError> {
     known_sections(&root)?;
     let file = Section::new(presets::laid_under(root, folder, catalog)?, "");
     let topology = topology(&file, folder, catalog)?;

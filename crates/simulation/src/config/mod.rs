@@ -29,13 +29,12 @@ pub use application::{ApplicationConfig, ProgramConfig, TraceConfig};
 pub use catalog::Catalog;
 pub use document::{Document, element_names};
 pub use experiment::{
-    AllEndpoints, AllRouters, Attribution, ChosenRouters, CostConfig, Experiment, NicConfig,
-    OutputConfig, RatesConfig, Receivers, RouterConfig, RunConfig, TimelineConfig,
+    AllEndpoints, AllRouters, Attribution, ChosenRouters, CostConfig, Experiment, ForkConfig,
+    NicConfig, OutputConfig, RatesConfig, Receivers, RouterConfig, RunConfig, TimelineConfig,
 };
 pub use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub use schema::fixed_sections;
-pub use sets::fork::ForkConfig;
 pub use workload::{DriveConfig, PatternConfig, WorkloadConfig};
 
 // The parts of the sections, under the names by which programs outside know them.

@@ -1,8 +1,8 @@
 //! The place where a run begins.
 
-use super::Observer;
 use super::checkpoint::{self, Checkpoints, Forked, Manifest, Reached};
 use super::fork::Shared;
+use super::observer::Observer;
 use crate::error::RunError;
 use crate::plan::Plan;
 use weir_engine::{Transport, broadcast, gather};

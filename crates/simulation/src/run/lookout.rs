@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::{self, Checkpoints, Reached};
 use super::fork::Shared;
+use super::observer::{Observer, SavedState};
 use super::stall_detector::StallDetector;
-use super::{Observer, SavedState};
 use crate::error::RunError;
 use crate::plan::Plan;
 use weir_engine::{Progress, Start, StopReason, Transport};

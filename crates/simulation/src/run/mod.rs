@@ -6,13 +6,13 @@ mod critical_path;
 pub mod fork;
 mod hang;
 mod lookout;
+mod observer;
 mod stall_detector;
 mod trial;
 
 pub use critical_path::Log;
+pub use observer::{Observer, SavedState};
 pub use trial::{Sample, Trial, trial};
-
-use std::time::Duration;
 
 use crate::collect::{Facts, collect};
 use crate::error::RunError;
@@ -22,7 +22,7 @@ use checkpoint::{Checkpoints, Forked, Reached};
 use fork::Shared;
 use lookout::Lookout;
 use stall_detector::search;
-use weir_engine::{End, Progress, Start, StopReason, Transport};
+use weir_engine::{End, Start, StopReason, Transport};
 use weir_fabric::{Fabric, Halt, Part, Parts, Step, TaskStep};
 use weir_model::{LATEST, NEVER, Time};
 use weir_result::Data;
@@ -49,46 +49,6 @@ pub struct Outcome {
     pub stopped: Option<StopReason>,
     /// True if it can go on from there: a checkpoint was written when it was stopped.
     pub saved: bool,
-}
-
-/// A checkpoint that was written.
-#[derive(Clone, Copy, Debug)]
-pub struct SavedState {
-    /// Everything before this is in it, ps.
-    pub until: Time,
-    /// Its size, on rank 0.
-    pub bytes: u64,
-    /// Wall-clock time that it took.
-    pub took: Duration,
-}
-
-/// Interface to the outside while a run goes on.
-pub trait Observer {
-    /// Called several times a second, and after every window.
-    fn progress(&mut self, progress: Progress, ranks: u32);
-    /// Reason to end the run now, if there is one.
-    /// Asked several times a second, and after every window, on every rank. If one rank gives a
-    /// reason, all end at the same simulated time, and the result is marked as not complete.
-    fn stop(&mut self) -> Option<StopReason>;
-    /// True if a checkpoint is to be written now, for a run that has a place for them. Asked where
-    /// [`Observer::stop`] is; if one rank wants it, all write theirs.
-    fn wants_state(&mut self) -> bool {
-        false
-    }
-    /// Told on every rank if no checkpoint can be loaded, and the run starts from the beginning.
-    fn starts_anew(&mut self, _: &str) {}
-    /// Told on every rank after a checkpoint; the run goes on after an error of the disk, too.
-    fn saved(&mut self, _: Result<SavedState, &str>) {}
-    /// Told on every rank if no shared state can be loaded, and the run simulates the time before
-    /// it.
-    fn is_alone(&mut self, _: &str) {}
-    /// Told on every rank when the shared state has been written, or cannot be.
-    fn shared(&mut self, _: Result<SavedState, &str>) {}
-    /// Maximum wall-clock time before a wish to stop is heeded.
-    /// Runs that have to check often are slower.
-    fn heed_within(&self) -> Duration {
-        Duration::from_secs(5)
-    }
 }
 
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of

@@ -128,7 +128,9 @@ impl<'a> Forks<'a> {
     pub fn ended(&mut self, point: usize) {
         if let Some(&at) = self.of.get(&point) {
             let own = &mut self.groups[at];
-            own.writer = own.writer.filter(|writer| *writer != point);
+            if own.writer == Some(point) {
+                (own.writer, own.looked) = (None, None);
+            }
         }
     }
 

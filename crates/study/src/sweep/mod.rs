@@ -3,12 +3,13 @@
 
 mod forks;
 mod groups;
+mod sessions;
 
 pub use forks::clear;
 pub use groups::Group;
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, about, wr
 use super::job_file::Study;
 use super::point::Point;
 use forks::Forks;
+use sessions::{SESSIONS, Sessions};
 use weir_engine::StopReason;
 use weir_result::{Lock, began, here, read, read_run};
 use weir_simulation::config::Catalog;
@@ -46,31 +48,6 @@ const STALLED: i32 = 4;
 /// Environment variables that MPI launchers set for their ranks.
 /// A run on one rank must not take itself for one of them.
 const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
-
-/// The variable that tells Open MPI 4 where its own files go.
-const SESSIONS: &str = "OMPI_MCA_orte_tmpdir_base";
-
-/// A separate folder for Open MPI's own files of one run: at its end it removes the folder of all
-/// runs of a user, which another one may just be using. Removed when it is dropped.
-struct Sessions {
-    path: PathBuf,
-}
-
-impl Sessions {
-    /// Makes one. Its name is short, since it becomes part of those of sockets.
-    fn new(point: usize) -> io::Result<Sessions> {
-        let base = std::env::var_os(SESSIONS).map_or_else(std::env::temp_dir, PathBuf::from);
-        let path = base.join(format!("weir-{}-{point}", std::process::id()));
-        fs::create_dir_all(&path).map_err(about(&path))?;
-        Ok(Sessions { path })
-    }
-}
-
-impl Drop for Sessions {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
-    }
-}
 
 /// Settings for running the points.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::place_at;
 use crate::config::defaults::Elsewhere;
-use crate::config::experiment::Experiment;
+use crate::config::experiment::{Experiment, ForkConfig};
 use crate::config::resolve;
 use crate::config::workload::WorkloadConfig;
 use weir_input::tree::{Member, Node, Value, inline, key};
@@ -33,21 +33,6 @@ pub(in crate::config) struct ForkSection {
     /// `run.seed`.
     #[expect(dead_code, reason = "read with its places")]
     pub set: Elsewhere,
-}
-
-/// An experiment until it forks.
-#[derive(Clone, Debug)]
-pub struct ForkConfig {
-    /// Simulated time of the fork, ps.
-    pub at: Time,
-    /// The experiment until then.
-    pub base: Experiment,
-    /// True for each workload that goes on as it is; others start, or start again, at the fork.
-    pub unchanged: Vec<bool>,
-    /// The keys that change and their values, as one line.
-    pub changes: String,
-    /// The section, for errors.
-    pub section: Section,
 }
 
 /// Takes the section out of an experiment file.
