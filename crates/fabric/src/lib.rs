@@ -42,13 +42,13 @@ pub use setup::choices::{
 };
 pub use setup::empty;
 pub use setup::flow_rules::{FlowRules, flow_kinds};
+pub use setup::fork::Fork;
 pub use setup::network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
 pub use setup::plain::is_rich;
 pub use setup::recording::{LinkTimelines, Rated, Recording, Watched};
 pub use setup::traffic::{Application, Drive, Open, Traffic};
 pub use state::ends::resend::TIMED_PACKET;
 pub use state::ends::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
-pub use state::fork::Fork;
 pub use state::hosts::JobState;
 pub use state::records::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
 pub use state::records::link_log::STALLED;

@@ -7,6 +7,7 @@ pub(super) mod choices;
 pub mod empty;
 pub(crate) mod failing;
 pub(super) mod flow_rules;
+pub(super) mod fork;
 pub(super) mod network;
 pub(super) mod plain;
 pub(super) mod recording;

@@ -4,27 +4,13 @@ use rustc_hash::FxHashMap;
 
 use super::saved::Loaded;
 use crate::domain::FabricDomain;
+use crate::setup::fork::Fork;
 use crate::setup::plain::Compiled;
 use crate::setup::traffic::Traffic;
 use crate::state::ends::source::Source;
 use crate::state::event::{EventKind, Keys};
 use crate::state::hosts::SavedHost;
-use weir_model::Time;
 use weir_model::codec::CodecError;
-
-/// The parts of a saved state with which another run goes on. All others are as that run begins.
-#[derive(Clone, Debug)]
-pub struct Fork {
-    /// Simulated time of the state, ps.
-    pub at: Time,
-    /// True for each workload of that run whose sources and tasks go on. Sources of others start
-    /// at `at`, or later if the workload does.
-    pub carried: Vec<bool>,
-    /// True if the state of the congestion control scheme goes on.
-    pub scheme: bool,
-    /// Seed of that run.
-    pub seed: u64,
-}
 
 /// Place of a source or a task: its workload and its NIC.
 type Seat = (u16, u32);

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ends, Input, Mail, NO_REQUEST, Output, Ports, Progress, Records, Ring, Upstream};
 use crate::domain::FabricDomain;
+use crate::setup::fork::Fork;
 use crate::setup::plain::Compiled;
 use crate::state::ends::pair_ring::PairRing;
 use crate::state::event::EventKind;
-use crate::state::fork::Fork;
 use crate::state::hosts::SavedHosts;
 use crate::state::pool::{Fifo, Pool};
 use crate::state::ports::wide_port::WIDE;
