@@ -50,8 +50,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         time => format::simulated(time),
     };
     let scheme = plan.scheme.effective(&plan.network().about);
-    let links = topology.links();
-    let links = links.iter().map(|links| links.count).sum::<u64>();
+    let links: u64 = topology.links().iter().map(|links| links.count).sum();
     if options.json {
         let scheme = scheme
             .into_iter()

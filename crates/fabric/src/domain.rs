@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::Discipline;
 use crate::fault::Fault;
-use crate::setup::failing::FailingOutputs;
 use crate::setup::flow_rules::{FlowKinds, FlowRules};
 use crate::setup::network::Network;
+use crate::setup::network::failing::FailingOutputs;
 use crate::setup::plain::Compiled;
 use crate::setup::recording::Watched;
 use crate::setup::traffic::Traffic;

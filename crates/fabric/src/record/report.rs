@@ -4,7 +4,7 @@ use crate::setup::plain::Compiled;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
-use crate::setup::failing::Failing;
+use crate::setup::network::failing::Failing;
 use crate::state::Wire;
 use crate::state::mail::inbox::Inbox;
 use crate::state::records::flow_log::FlowReport;

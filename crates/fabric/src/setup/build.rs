@@ -2,7 +2,7 @@
 
 use super::plain::Compiled;
 use crate::setup::blueprint::Blueprint;
-use crate::setup::failing::FailingOutputs;
+use crate::setup::network::failing::FailingOutputs;
 use std::marker::PhantomData;
 
 use super::network::RouterParameters;

@@ -5,7 +5,6 @@ pub(super) mod blueprint;
 pub(super) mod build;
 pub(super) mod choices;
 pub mod empty;
-pub(crate) mod failing;
 pub(super) mod flow_rules;
 pub(super) mod fork;
 pub(super) mod network;

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::network::MOST_BUFFERED;
 use crate::domain::FabricDomain;
-use crate::setup::failing::Failing;
+use crate::setup::network::failing::Failing;
 use crate::state::ends::nic::Nic;
 use crate::state::mail::inbox::Inbox;
 use crate::state::pool::Fifo;

@@ -1,5 +1,7 @@
 //! The network and its parameters, the same for all domains.
 
+pub(crate) mod failing;
+
 use std::sync::Arc;
 
 use crate::setup::flow_rules::FlowRules;
