@@ -26,7 +26,7 @@ const ALL_PORTS: u64 = 120;
 const MOST_REFUSED: u32 = 30;
 
 /// The section of a variant with parameters by chance.
-pub fn section<F>(draw: &mut Draw, variant: &Variant<F>, percent: usize) -> Option<Section> {
+fn section<F>(draw: &mut Draw, variant: &Variant<F>, percent: usize) -> Option<Section> {
     let schema = (variant.parameters.schema)().to_value();
     let mut table: Table = draw.table(&schema, percent)?;
     let candidates = schema["properties"].get("candidates").is_some();
@@ -48,6 +48,25 @@ pub fn network(draw: &mut Draw, kind: &Variant<topology::Build>) -> Option<Arc<d
     small.then_some(network)
 }
 
+/// A small network of a kind with a routing, with parameters by chance.
+pub fn pair(
+    draw: &mut Draw,
+    kind: &Variant<topology::Build>,
+    variant: &Variant<routing::Build>,
+) -> (Arc<dyn Topology>, Box<dyn Routing>) {
+    // A routing may be for some networks of a kind only, such as meshes of two dimensions.
+    let pair = (0..MOST_REFUSED).find_map(|_| {
+        let small = (0..20_000).find_map(|_| network(draw, kind));
+        let network = small.unwrap_or_else(|| panic!("no small {} is drawn", kind.name));
+        let made = (0..1_000).find_map(|_| {
+            let section = section(draw, variant, 40)?;
+            (variant.build)(&section, &network).ok()
+        })?;
+        Some((network, made))
+    });
+    pair.unwrap_or_else(|| panic!("{} refuses all", variant.name))
+}
+
 fn is_sound(
     kind: &Variant<topology::Build>,
     variant: &Variant<routing::Build>,
@@ -55,17 +74,7 @@ fn is_sound(
 ) -> Result<(), TestCaseError> {
     let mut draw = Draw::new(seed);
     draw.integers(FEW);
-    // A routing may be for some networks of a kind only, such as meshes of two dimensions.
-    let pair = (0..MOST_REFUSED).find_map(|_| {
-        let small = (0..20_000).find_map(|_| network(&mut draw, kind));
-        let network = small.unwrap_or_else(|| panic!("no small {} is drawn", kind.name));
-        let made: Box<dyn Routing> = (0..1_000).find_map(|_| {
-            let section = section(&mut draw, variant, 40)?;
-            (variant.build)(&section, &network).ok()
-        })?;
-        Some((network, made))
-    });
-    let (network, made) = pair.unwrap_or_else(|| panic!("{} refuses all", variant.name));
+    let (network, made) = pair(&mut draw, kind, variant);
     let context = format!("{} on {}", variant.name, network.describe());
     let mut walker = Walker::new(&*network, &*made);
     let walked = walker.walk_all();

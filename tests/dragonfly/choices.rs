@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::support::{Place, dragonfly, params, routing, travel};
+use weir::failures::Seen;
 use weir::model::{Flight, PortId, RouterId};
 use weir::routing::{Here, Hop, Load, Queue, Routing};
 use weir::topology::Topology;
@@ -74,6 +75,10 @@ impl Here for Loaded {
 
     fn max_packet(&self) -> u32 {
         24
+    }
+
+    fn links(&self) -> Seen {
+        Seen::default()
     }
 }
 

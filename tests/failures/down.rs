@@ -53,6 +53,8 @@ fn packets_on_a_link_that_goes_down_are_lost_until_routers_know() {
     check_lost(&down("rerouted_after = \"0 s\""), from..10_000 - 35);
     // They know after 2 us.
     check_lost(&down("rerouted_after = \"2 us\""), from..12_000 - 35);
+    let several = down("rerouted_after = \"2 us\"").set("queueing.scheme", "vcs");
+    check_lost(&several, from..12_000 - 35);
     // Only router 0 knows: adaptive routing goes another way there.
     let late = down("rerouted_after = \"1 ms\"");
     check_lost(&late.set("routing.algorithm", "par"), from..10_000 - 35);
@@ -99,6 +101,24 @@ fn a_dead_link_leaves_the_time_of_the_way_around() {
             );
             assert_eq!(built, now, "{routing}");
         }
+    }
+}
+
+#[test]
+fn no_way_at_all_is_a_loss() {
+    // Every topology, with a router that is cut off: to it nothing leads, not even in an estimate.
+    for topology in [
+        "kind = \"torus\"\nsizes = [4, 3]",
+        "kind = \"mesh\"\nsizes = [4, 3]",
+        "kind = \"hyperx\"\nsizes = [4, 3]",
+    ] {
+        let network = crate::direct::experiment(topology, "dor").until("5 us");
+        let network = network.uniform(0.1).set("nic.acknowledge", false);
+        let dead = with(&network, "{ routers = [5], down = true }");
+        let summary = dead.run().data.summary;
+        let share = summary.packets_dropped as f64 / summary.packets_injected as f64;
+        // Of twelve routers: to it and from it.
+        assert!((share - 2.0 / 12.0).abs() < 0.03, "{topology}: {share}");
     }
 }
 

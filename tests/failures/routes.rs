@@ -9,16 +9,14 @@ use proptest::test_runner::TestRunner;
 use weir::catalog::catalog;
 use weir::failures::{FailureConfig, Outages, choose};
 use weir::registry::Variant;
-use weir::routing::{self, Detours, Routing, analysis::Walker};
+use weir::routing::{self, Detours, analysis::Walker};
 use weir::topology::{self, Peer, Topology};
 
 use crate::attack::draw::{Draw, FEW};
-use crate::routings::{network, section};
+use crate::routings::pair;
 
 /// Networks for each routing.
 const CASES: u32 = 4;
-/// Networks of a kind that a routing may refuse before one suits it.
-const MOST_REFUSED: u32 = 30;
 
 /// Failures by chance: of links and routers, from the start, later, and for a while.
 fn failures(draw: &mut Draw, topology: &dyn Topology) -> Vec<FailureConfig> {
@@ -109,16 +107,7 @@ fn is_sound(
 ) -> Result<(), TestCaseError> {
     let mut draw = Draw::new(seed);
     draw.integers(FEW);
-    let pair = (0..MOST_REFUSED).find_map(|_| {
-        let small = (0..20_000).find_map(|_| network(&mut draw, kind));
-        let network = small.unwrap_or_else(|| panic!("no small {} is drawn", kind.name));
-        let made: Box<dyn Routing> = (0..1_000).find_map(|_| {
-            let section = section(&mut draw, variant, 40)?;
-            (variant.build)(&section, &network).ok()
-        })?;
-        Some((network, made))
-    });
-    let (network, made) = pair.unwrap_or_else(|| panic!("{} refuses all", variant.name));
+    let (network, made) = pair(&mut draw, kind, variant);
     let list = failures(&mut draw, &*network);
     let context = format!("{} on {}: {list:?}", variant.name, network.describe());
     let chosen = choose(&list, &*network, seed);

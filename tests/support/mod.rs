@@ -19,6 +19,7 @@ pub use kept::{go_on_from, resume_on, run_counting, run_saving, run_sharing};
 use std::sync::Arc;
 
 use weir::config::{Duration, Rate, Section};
+use weir::failures::Seen;
 use weir::model::{Bandwidth, Flight, PortId, Rng, RouterId, below, stream};
 use weir::routing::{Here, Hop, Load, Queue, Routing};
 use weir::topology::LinkParams;
@@ -135,6 +136,10 @@ impl Here for Place {
 
     fn max_packet(&self) -> u32 {
         24
+    }
+
+    fn links(&self) -> Seen {
+        Seen::default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Horizontal links: their number, their ends, and the routes that adaptive flow routing takes over
 //! them.
 
+use weir::failures::Seen;
 use weir::model::{Flight, PortId};
 use weir::routing::analysis::Walker;
 use weir::routing::{self, Here, Hop, Load, Queue, Routing};
@@ -140,6 +141,10 @@ impl Here for Counted {
     }
     fn max_packet(&self) -> u32 {
         1
+    }
+
+    fn links(&self) -> Seen {
+        Seen::default()
     }
 }
 

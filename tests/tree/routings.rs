@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use weir::config::Section;
+use weir::failures::Seen;
 use weir::model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 use weir::routing::analysis::Walker;
 use weir::routing::{self, Here, Hop, Load, Queue, Routing};
@@ -74,6 +75,10 @@ impl Here for Fixed {
 
     fn max_packet(&self) -> u32 {
         16
+    }
+
+    fn links(&self) -> Seen {
+        Seen::default()
     }
 }
 

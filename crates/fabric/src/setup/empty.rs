@@ -3,6 +3,7 @@
 use weir_model::{
     Bandwidth, EndpointId, Flight, LATEST, PortId, Rng, RouterId, Time, below, stream,
 };
+use weir_network::failures::Seen;
 use weir_network::routing::{Here, Hop, Load, Queue, Routing};
 use weir_network::topology::{Peer, Topology};
 
@@ -53,6 +54,9 @@ fn walk(
     };
     for _ in 0..=routing.max_routers() {
         let hop = routing.route(&mut flight, &mut here);
+        if hop == Hop::NOWHERE {
+            break;
+        }
         routing.take(&mut flight, here.router, hop);
         each(here.router, hop.port);
         match topology.peer(here.router, hop.port) {
@@ -243,5 +247,9 @@ impl Here for EmptyNetwork<'_> {
     }
     fn max_packet(&self) -> u32 {
         1
+    }
+
+    fn links(&self) -> Seen {
+        Seen::default()
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::failures::Seen;
 use crate::routing::{Circuits, Here, Hop, Load, NicChoice, Queue, Routing};
 use crate::topology::{Peer, Topology};
 use weir_model::{EndpointId, Flight, Invalid, LinkKind, PortId, RouterId};
@@ -275,5 +276,9 @@ impl Here for Narrow<'_> {
 
     fn max_packet(&self) -> u32 {
         self.here.max_packet()
+    }
+
+    fn links(&self) -> Seen {
+        self.here.links()
     }
 }

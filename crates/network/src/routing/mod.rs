@@ -113,10 +113,8 @@ pub trait Here {
     fn keep_circuit(&mut self, port: PortId) -> bool;
     /// The longest packet in flits, for biases in packets.
     fn max_packet(&self) -> u32;
-    /// The state of the links now, in networks with links that are down at some time.
-    fn links(&self) -> Seen {
-        Seen::default()
-    }
+    /// The state of the links now; the first one in networks where no link is ever down.
+    fn links(&self) -> Seen;
 }
 
 /// Choice of a packet's virtual network by a NIC. The link to its router has the virtual channels
