@@ -6,6 +6,8 @@ pub(crate) mod partial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -250,13 +252,29 @@ pub fn prepare(dir: &Path, resolved: &str, force: bool) -> Result<OutDir, OutErr
     Ok(ready)
 }
 
+/// Number of looks at a directory that is in use.
+const LOOKS: u32 = 20;
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(100);
+
 impl OutDir {
     fn lock(&mut self) -> Result<(), OutError> {
         let path = self.dir.join(LOCK);
-        let taken = Lock::take(&path).map_err(|cause| OutError::Unwritable {
-            path: self.dir.clone(),
-            cause: std::io::Error::new(cause.kind(), format!("{LOCK}: {cause}")),
-        })?;
+        let take = || {
+            Lock::take(&path).map_err(|cause| OutError::Unwritable {
+                path: self.dir.clone(),
+                cause: std::io::Error::new(cause.kind(), format!("{LOCK}: {cause}")),
+            })
+        };
+        let mut taken = take()?;
+        for _ in 0..LOOKS {
+            if !matches!(taken, Taken::Held(_)) {
+                break;
+            }
+            // A run that was killed just now takes a moment to end.
+            thread::sleep(PAUSE);
+            taken = take()?;
+        }
         match taken {
             Taken::Locked(lock) => self.lock = Some(lock),
             Taken::Unlocked(lock, other) => {
