@@ -8,7 +8,6 @@ use super::help::names::Names;
 use super::launch::mpi_library;
 use super::program;
 use super::sweep::SweepCommand;
-#[cfg(feature = "mpi")]
 use weir_input::{ConfigError, Duration, Size};
 use weir_simulation::config::Document;
 
