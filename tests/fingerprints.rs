@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
 }
 
 /// The files of `experiments/`.
-fn files() -> Vec<PathBuf> {
+pub fn files() -> Vec<PathBuf> {
     let files = fs::read_dir(folder().join("experiments")).expect("the folder of experiments");
     let mut files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
     files.sort();

@@ -3,7 +3,7 @@
 
 use weir::result::Packets;
 
-use super::{NS, US, dragonfly, latency, with};
+use super::{NS, US, dragonfly, latency, routers, with};
 use crate::physics_rates::{flow, measured, rate, run};
 use crate::support::{Cli, Experiment};
 
@@ -140,10 +140,13 @@ fn a_ring_is_gone_round_the_other_way() {
 fn a_link_is_slow_for_a_while() {
     let quarter = "{ links = [{ routers = [0, 4] }], bandwidth = 0.25, at = \"30 us\", \
                    until = \"70 us\" }";
-    let packets = run(&flow(with(&measured(dragonfly()), quarter), 2, 10, 1.0));
-    // 24 us: a whole number of packets of 96 ns, and of 24 ns.
-    let at = |from: u64| rate(&packets, Some(2), from * US, (from + 24) * US);
-    assert_eq!([at(5), at(40), at(80)], [1.0, 0.25, 1.0]);
+    for network in routers(&measured(dragonfly())) {
+        let packets = run(&flow(with(&network, quarter), 2, 10, 1.0));
+        // 24 us: a whole number of packets of 96 ns, and of 24 ns.
+        let at = |from: u64| rate(&packets, Some(2), from * US, (from + 24) * US);
+        let found = [at(5), at(40), at(80)];
+        assert_eq!(found, [1.0, 0.25, 1.0], "{}", network.text());
+    }
 }
 
 #[test]
@@ -153,13 +156,23 @@ fn errors_cost_the_time_of_the_retries_and_no_packets() {
     let rate_of_errors = 1.0 - 0.8_f64.powf(1.0 / 2_400.0);
     let failure =
         format!("{{ links = [{{ routers = [0, 4] }}], bit_error_rate = {rate_of_errors:e} }}");
-    let experiment = flow(with(&measured(dragonfly()), &failure), 2, 10, 1.0);
+    for network in routers(&measured(dragonfly())) {
+        check_errors(&flow(with(&network, &failure), 2, 10, 1.0));
+    }
+}
+
+/// Checks the rate and the retries of a stream of 24 flits by a link with errors in a fifth of them.
+fn check_errors(experiment: &Experiment) {
     let data = experiment.run().data;
     let packets = data.packets.as_ref().expect("packets");
     let found = rate(packets, Some(2), 10 * US, 106 * US);
     let expected = 24.0 / (24.0 + 0.25 * 224.0);
     // Some 1,200 packets with as many trials: three standard deviations are less than 8%.
-    assert!((found / expected - 1.0).abs() < 0.08, "{found} {expected}");
+    let text = experiment.text();
+    assert!(
+        (found / expected - 1.0).abs() < 0.08,
+        "{found} {expected} {text}"
+    );
     assert_eq!(data.summary.packets_dropped, 0);
     let table = data.failures.expect("links with errors");
     let row = (0..2).find(|&row| table.router[row] == 0).expect("a row");

@@ -374,6 +374,7 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
     ) {
         let (input, in_queue) = from;
+        let longer = self.longer(output, index, now);
         // Before the packet takes the link.
         self.settle_stall(output, now);
         let place = &mut self.ports.inputs[input as usize];
@@ -393,7 +394,7 @@ impl<K: Compiled> FabricDomain<K> {
         let out_time = if queued {
             timing.crossbar.time(flits)
         } else {
-            timing.rate.time(flits)
+            longer.unwrap_or_else(|| timing.rate.time(flits))
         };
         // The tail cannot cross before it is here.
         let leave = (now

@@ -266,21 +266,33 @@ fn check_queues(
     Ok(())
 }
 
-/// Checks that a link with errors gets its packets across: at least every other one at the first try.
+/// Checks that a link with errors gets its packets across: at least every other one at the first
+/// try, and in a second even one that is sent 64 times.
 fn check_errors(network: &Network, changed: &Changed) -> Result<(), Invalid> {
     let Parameters {
         flit, max_packet, ..
     } = network.parameters;
     let bits = u64::from(flit.0) * u64::from(max_packet);
     let most = std::f64::consts::LN_2 / bits as f64;
-    match changed.bit_error_rate <= most {
-        true => Ok(()),
-        false => Err(Invalid::new(
-            format!("failure.{}.bit_error_rate", changed.failure),
+    let key = || format!("failure.{}.bit_error_rate", changed.failure);
+    if changed.bit_error_rate > most {
+        return Err(Invalid::new(
+            key(),
             format!("most packets of {bits} bits would have an error"),
             format!("write at most {most:.0e}"),
-        )),
+        ));
     }
+    let packet = network.rate(&changed.link).time(max_packet);
+    let round_trip = packet.saturating_add(changed.link.latency.saturating_mul(2));
+    if changed.bit_error_rate > 0.0 && round_trip.saturating_mul(64) > SECOND as u64 {
+        let message = "a packet with several errors would take longer than a second";
+        return Err(Invalid::new(
+            key(),
+            message,
+            "choose shorter links or packets",
+        ));
+    }
+    Ok(())
 }
 
 /// Checks the serialization time of flits on a link, whose bandwidth has this key.

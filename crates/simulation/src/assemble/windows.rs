@@ -59,11 +59,13 @@ fn interleaving(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Opti
 }
 
 /// Time by which windows may be longer than the latency of a link ([`Network::settled_before`]): 0
-/// if routers drop or answer packets, or a scheme sends out-of-band signals.
+/// if routers drop or answer packets, a scheme sends out-of-band signals, or links are down.
 fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -> Time {
     let can = scheme.capabilities();
     let routers_act = can.drops || can.answers || !can.intercepts.is_empty();
-    if routers_act || can.signals || network.flows.managed {
+    let acts = routers_act || can.signals || network.flows.managed;
+    // Routers drop what has no way.
+    if acts || network.outages.is_some() {
         return 0;
     }
     // Packet sizes of applications, and of schemes that may send control packets, are not known.

@@ -9,6 +9,16 @@ use weir_network::topology::Place;
 /// Purpose of the random stream of the errors on a link.
 const ERROR_STREAM: u64 = 5;
 
+/// The sending of a packet on a link that is worse than it was built.
+pub(crate) struct Worse {
+    /// Time of the packet on the link, ps.
+    pub length: Time,
+    /// Time before that in which it is sent with errors, ps.
+    pub again: Time,
+    /// Number of times that it is.
+    pub retries: u64,
+}
+
 impl<K: Compiled> FabricDomain<K> {
     /// True if links of this domain fail during the run.
     #[inline(always)]
@@ -16,15 +26,10 @@ impl<K: Compiled> FabricDomain<K> {
         K::RICH && !self.failing.is_empty()
     }
 
-    /// The time that a packet of `flits` flits takes on an output's link from `depart` on, if the
-    /// link is slower then; and the time until it can be sent without an error.
+    /// The sending of a packet of `flits` flits on an output's link from `depart` on, if the link is
+    /// worse then than it was built. The same whenever it is asked before the packet is sent.
     #[inline(never)]
-    pub(crate) fn worse(
-        &mut self,
-        output: OutIndex,
-        flits: u16,
-        depart: Time,
-    ) -> Option<[Time; 2]> {
+    pub(crate) fn worse(&self, output: OutIndex, flits: u16, depart: Time) -> Option<Worse> {
         let failing = self.failing.get(&output)?;
         let (span, rate, errors) = failing.worse?;
         if !span.contains(depart) {
@@ -32,7 +37,11 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let length = rate.time(flits);
         if errors == 0.0 {
-            return Some([length, 0]);
+            return Some(Worse {
+                length,
+                again: 0,
+                retries: 0,
+            });
         }
         let out = &self.ports.outputs[output as usize];
         let [kind, place] = match failing.place {
@@ -46,11 +55,42 @@ impl<K: Compiled> FabricDomain<K> {
         while unit(&mut rng) < wrong {
             retries += 1;
         }
-        let number = failing.number;
-        self.records.failing[number].retries += retries;
         // Nothing else is on the link until the receiver has refused the packet.
         let round_trip = length + 2 * self.timing(output).latency;
-        Some([length, retries * round_trip])
+        Some(Worse {
+            length,
+            again: retries * round_trip,
+            retries,
+        })
+    }
+
+    /// The time that a packet keeps the link that it crosses onto, if the link is worse than it was
+    /// built; None behind an output queue too.
+    #[inline(always)]
+    pub(crate) fn longer(&self, output: OutIndex, index: PacketIndex, now: Time) -> Option<Time> {
+        match self.has_failing() {
+            true => self.time_on_link(output, index, now),
+            false => None,
+        }
+    }
+
+    #[inline(never)]
+    fn time_on_link(&self, output: OutIndex, index: PacketIndex, now: Time) -> Option<Time> {
+        let timing = self.timing(output);
+        if timing.output_queue.is_some() {
+            return None;
+        }
+        let flits = self.pool.get(index).flits;
+        let worse = self.worse(output, flits, now + timing.crossing)?;
+        Some(worse.again + worse.length)
+    }
+
+    /// Counts packets that are sent again.
+    #[inline(never)]
+    pub(crate) fn count_retries(&mut self, output: OutIndex, retries: u64) {
+        if let Some(failing) = self.failing.get(&output) {
+            self.records.failing[failing.number].retries += retries;
+        }
     }
 
     /// True if a packet is lost that is on an output's link from one moment to another; it is gone

@@ -328,10 +328,14 @@ impl<K: Compiled> FabricDomain<K> {
             true => self.worse(output, self.pool.get(index).flits, depart),
             false => None,
         };
+        if let Some(worse) = &worse {
+            self.count_retries(output, worse.retries);
+        }
         let out = &mut self.ports.outputs[output as usize];
         let packet = self.pool.get_mut(index);
         let timing = &self.timings[out.timing as usize];
-        let [length, again] = worse.unwrap_or([timing.rate.time(packet.flits), 0]);
+        let built = || (timing.rate.time(packet.flits), 0);
+        let (length, again) = worse.map_or_else(built, |worse| (worse.length, worse.again));
         let depart = depart + again;
         let end = (depart + length).max(packet.tail());
         out.link_free = end;

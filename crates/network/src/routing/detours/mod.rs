@@ -164,9 +164,12 @@ impl Detours {
         let escape = ways.last().copied().unwrap_or(first);
         let router = here.router();
         ways.retain(|way| !here.is_down(way.port));
-        if ways.last() != Some(&escape) {
-            let at = (here.seen(), escape.port);
-            ways.push(self.turn_off(flight, router, at).0);
+        if here.is_down(escape.port) {
+            match self.turn_off(flight, router, (here.seen(), escape.port)).0 {
+                // The others may lead nowhere, too.
+                Hop::NOWHERE => ways = vec![Hop::NOWHERE],
+                hop => ways.push(hop),
+            }
         }
         ways
     }
@@ -259,7 +262,10 @@ impl Routing for Detours {
         let left = self.left(flight, first, &mut here);
         // Nothing comes behind the escape.
         if left.last() != Some(&first) {
-            ways.extend(left.into_iter().filter(|way| *way != first));
+            let others = left
+                .into_iter()
+                .filter(|way| ![first, Hop::NOWHERE].contains(way));
+            ways.extend(others);
         }
     }
 
