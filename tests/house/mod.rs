@@ -2,6 +2,7 @@
 //!
 //! All limits are in `limits.rs`. The tests read the files as text and know nothing of weir.
 
+mod clock;
 mod cycles;
 mod data;
 mod facade;

@@ -1,0 +1,26 @@
+//! No interval is measured by the clock of the wall, which may jump.
+
+use super::tree::source::SRC;
+
+/// Files that write down the date: of a lock, and of a run.
+const DATES: [&str; 2] = [
+    "crates/result/src/out_dir/lock.rs",
+    "crates/simulation/src/machine.rs",
+];
+
+#[test]
+fn the_date_is_only_written_down() {
+    let asks = |text: &str| text.contains("SystemTime") || text.contains("UNIX_EPOCH");
+    let mut found: Vec<&str> = Vec::new();
+    for source in SRC.iter().filter(|source| asks(&source.own)) {
+        found.push(&source.path);
+    }
+    found.sort_unstable();
+    assert_eq!(found, DATES, "measure times by std::time::Instant");
+    for source in SRC.iter().filter(|source| asks(&source.own)) {
+        // A difference between two dates would need one of these.
+        for word in ["duration_since", ".elapsed()", "UNIX_EPOCH"] {
+            assert!(!source.own.contains(word), "{word} in {}", source.path);
+        }
+    }
+}
