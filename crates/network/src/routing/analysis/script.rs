@@ -90,7 +90,8 @@ pub(super) struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// A script in a network, at a router, for a packet that came by a port, from a source to a destination.
+    /// A script in a network, at a router, for a packet that came by a port, from a source to a
+    /// destination.
     pub fn new(
         (topology, routing, seen): (&'a dyn Topology, &'a dyn Routing, Seen),
         (router, in_port): (RouterId, PortId),

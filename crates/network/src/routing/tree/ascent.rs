@@ -8,7 +8,7 @@ use crate::topology::tree::{Step, Tree};
 use crate::topology::{Peer, Topology};
 use weir_model::{EndpointId, PortId, RouterId};
 
-/// What leads where in one state of the links, by router and leaf router.
+/// Ways that work in one state of the links, by router and leaf router.
 struct Reach {
     leaves: usize,
     /// The way down works.

@@ -45,8 +45,8 @@ pub struct NoParams {}
 /// The virtual channels of every kind of link.
 const VCS: u8 = 1;
 
-/// The tree that `algorithm` is to route in, by ascent and descent; an error if the topology is something else or there
-/// are parameters.
+/// The tree that `algorithm` is to route in, by ascent and descent; an error if the topology is
+/// something else or there are parameters.
 fn tree(
     section: &Section,
     topology: &Arc<dyn Topology>,
