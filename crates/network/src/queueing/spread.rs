@@ -10,10 +10,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::failures::Seen;
-use crate::routing::{Circuits, Here, Hop, Load, NicChoice, Queue, Routing};
+use crate::routing::{Circuits, Here, Hop, Load, NicChoice, Routing, pass_on};
 use crate::topology::{Peer, Topology};
-use weir_model::{EndpointId, Flight, Invalid, LinkKind, PortId, RouterId};
+use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 
 /// Choice of a packet's virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -214,33 +213,8 @@ struct Narrow<'a> {
 }
 
 impl Here for Narrow<'_> {
-    fn router(&self) -> RouterId {
-        self.here.router()
-    }
-
-    fn in_port(&self) -> PortId {
-        self.here.in_port()
-    }
-
-    fn source(&self) -> EndpointId {
-        self.here.source()
-    }
-
-    fn job(&self) -> u16 {
-        self.here.job()
-    }
-
-    fn pick(&mut self, n: u32) -> u32 {
-        self.here.pick(n)
-    }
-
-    fn backlog(&mut self, port: PortId) -> u32 {
-        self.here.backlog(port)
-    }
-
-    fn queue(&mut self, port: PortId) -> Queue {
-        self.here.queue(port)
-    }
+    pass_on!(router in_port source job pick backlog queue recall remember flows circuit);
+    pass_on!(keep_circuit max_packet links);
 
     fn load(&mut self, hop: Hop) -> Load {
         let count = self.of.count(self.here.router(), hop.port);
@@ -252,33 +226,5 @@ impl Here for Narrow<'_> {
             sum.free = sum.free.saturating_add(free);
         }
         sum
-    }
-
-    fn recall(&mut self, word: u32) -> u64 {
-        self.here.recall(word)
-    }
-
-    fn remember(&mut self, word: u32, value: u64) {
-        self.here.remember(word, value);
-    }
-
-    fn flows(&mut self, port: PortId) -> u32 {
-        self.here.flows(port)
-    }
-
-    fn circuit(&mut self) -> Option<PortId> {
-        self.here.circuit()
-    }
-
-    fn keep_circuit(&mut self, port: PortId) -> bool {
-        self.here.keep_circuit(port)
-    }
-
-    fn max_packet(&self) -> u32 {
-        self.here.max_packet()
-    }
-
-    fn links(&self) -> Seen {
-        self.here.links()
     }
 }

@@ -117,6 +117,40 @@ pub trait Here {
     fn links(&self) -> Seen;
 }
 
+/// Methods of [`Here`] that a view of a router (`self.here`) does not change.
+macro_rules! pass_on {
+    ($($method:ident)*) => { $(pass_on!(@$method);)* };
+    (@router) => { fn router(&self) -> weir_model::RouterId { self.here.router() } };
+    (@in_port) => { fn in_port(&self) -> weir_model::PortId { self.here.in_port() } };
+    (@source) => { fn source(&self) -> weir_model::EndpointId { self.here.source() } };
+    (@job) => { fn job(&self) -> u16 { self.here.job() } };
+    (@pick) => { fn pick(&mut self, n: u32) -> u32 { self.here.pick(n) } };
+    (@backlog) => {
+        fn backlog(&mut self, port: weir_model::PortId) -> u32 { self.here.backlog(port) }
+    };
+    (@queue) => {
+        fn queue(&mut self, port: weir_model::PortId) -> $crate::routing::Queue {
+            self.here.queue(port)
+        }
+    };
+    (@recall) => { fn recall(&mut self, word: u32) -> u64 { self.here.recall(word) } };
+    (@remember) => {
+        fn remember(&mut self, word: u32, value: u64) { self.here.remember(word, value); }
+    };
+    (@flows) => { fn flows(&mut self, port: weir_model::PortId) -> u32 { self.here.flows(port) } };
+    (@circuit) => {
+        fn circuit(&mut self) -> Option<weir_model::PortId> { self.here.circuit() }
+    };
+    (@keep_circuit) => {
+        fn keep_circuit(&mut self, port: weir_model::PortId) -> bool {
+            self.here.keep_circuit(port)
+        }
+    };
+    (@max_packet) => { fn max_packet(&self) -> u32 { self.here.max_packet() } };
+    (@links) => { fn links(&self) -> $crate::failures::Seen { self.here.links() } };
+}
+pub(crate) use pass_on;
+
 /// Choice of a packet's virtual network by a NIC. The link to its router has the virtual channels
 /// of `nic.injection_vcs` for each network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

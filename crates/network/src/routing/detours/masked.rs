@@ -1,8 +1,8 @@
 //! A router with links that are down, as a routing sees it.
 
 use crate::failures::{Outages, Seen};
-use crate::routing::{Here, Hop, Load, Queue};
-use weir_model::{EndpointId, PortId, RouterId};
+use crate::routing::{Here, Hop, Load, Queue, pass_on};
+use weir_model::PortId;
 
 /// Backlog of a port whose link is down, in flits: more than any threshold.
 const BLOCKED: u32 = 1 << 24;
@@ -40,25 +40,7 @@ impl<'a> Masked<'a> {
 }
 
 impl Here for Masked<'_> {
-    fn router(&self) -> RouterId {
-        self.here.router()
-    }
-
-    fn in_port(&self) -> PortId {
-        self.here.in_port()
-    }
-
-    fn source(&self) -> EndpointId {
-        self.here.source()
-    }
-
-    fn job(&self) -> u16 {
-        self.here.job()
-    }
-
-    fn pick(&mut self, n: u32) -> u32 {
-        self.here.pick(n)
-    }
+    pass_on!(router in_port source job pick recall remember flows circuit keep_circuit max_packet);
 
     fn backlog(&mut self, port: PortId) -> u32 {
         match self.is_down(port) {
@@ -87,30 +69,6 @@ impl Here for Masked<'_> {
             },
             false => self.here.load(hop),
         }
-    }
-
-    fn recall(&mut self, word: u32) -> u64 {
-        self.here.recall(word)
-    }
-
-    fn remember(&mut self, word: u32, value: u64) {
-        self.here.remember(word, value);
-    }
-
-    fn flows(&mut self, port: PortId) -> u32 {
-        self.here.flows(port)
-    }
-
-    fn circuit(&mut self) -> Option<PortId> {
-        self.here.circuit()
-    }
-
-    fn keep_circuit(&mut self, port: PortId) -> bool {
-        self.here.keep_circuit(port)
-    }
-
-    fn max_packet(&self) -> u32 {
-        self.here.max_packet()
     }
 
     fn links(&self) -> Seen {

@@ -195,7 +195,8 @@ impl Routing for Detours {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         let router = here.router();
         if flight.flags & Flight::DETOUR != 0 {
-            if flight.via == NEXT {
+            // Its second router, or a number from a damaged file.
+            if flight.via as usize >= self.tables.len() {
                 flight.via = here.links().known;
             }
             let hop = self.detour(flight, router, flight.via, flight.phase == DOWN);
