@@ -14,8 +14,9 @@ use weir_report::format::simulated;
 /// Time between two looks, at most.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The ranks look one after the other, so that one of them speaks for all.
-const LATER: Duration = Duration::from_millis(200);
+/// The ranks give up one after the other: the first speaks for all and has ended the next by then,
+/// on a busy machine, too.
+const LATER: Duration = Duration::from_secs(3);
 
 /// Looks at the waits of this rank from now on. After a wait of `patience` all ranks are ended.
 /// `reached` is the simulated time that the run has reached, ps.
