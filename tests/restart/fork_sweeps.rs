@@ -184,6 +184,49 @@ fn damaged_and_foreign_states_are_noticed() {
     is_whole(hashes[4], "f");
 }
 
+/// Points whose failures begin later are the same network before, whatever fails then.
+#[test]
+fn failures_that_begin_later_share_the_time_before() {
+    let axes = "values = [0.4]\n\n[[axis]]\nname = \"routing\"\nkey = \"routing.algorithm\"\n\
+                values = [\"minimal\", \"ugal\"]\n\n[[axis]]\nname = \"failed\"\n\
+                key = \"failure.0.share\"\nvalues = [0.05, 0.1, 0.3]\n";
+    let sizes = "endpoints_per_router = 2\nrouters_per_group = 4\nglobal_links_per_router = 2";
+    let failure = "[[failure]]\nlinks = \"fabric\"\nshare = 0.1\nat = \"6.4 us\"\n";
+    let small = "endpoints_per_router = 1\nrouters_per_group = 2\nglobal_links_per_router = 1";
+    let job = JOB.replace("seeds = 3", "").replace(small, sizes);
+    let job = job
+        .replace("values = [0.1, 0.4]\n", axes)
+        .replace("\"5 us\"", "\"8 us\"");
+    let effects = [
+        "down = true\nrerouted_after = \"300 ns\"",
+        "bandwidth = 0.5\nuntil = \"7 us\"",
+        "bit_error_rate = 1e-5",
+    ];
+    for effect in effects {
+        let workload = format!("{failure}{effect}\n\n[[workload]]");
+        let job = job.replace("[[workload]]", &workload);
+        let [forked, plain] = [Sweep::new(&job), Sweep::new(&job)];
+        let groups = forked.json("plan")["forks"].clone();
+        let groups = groups.as_array().expect("a list");
+        assert_eq!(groups.len(), 2, "{groups:?}");
+        assert!(groups.iter().all(|group| group["at_ps"] == 6_000_000));
+        forked.go("run", &[]).expect(0);
+        plain.go("run", &["--no-forks"]).expect(0);
+        assert_eq!((shared(&forked).0, shared(&plain).0), (4, 0));
+        assert_same(&forked, &plain);
+        let own = results(&forked);
+        let other = difference_of([&own[0], &own[1]]);
+        assert_ne!(other, "", "the failures have an effect");
+    }
+    // A packet that is sent just before may be lost: then nothing is shared.
+    let soon = format!(
+        "{}down = true\n\n[[workload]]",
+        failure.replace("6.4 us", "300 ns")
+    );
+    let soon = Sweep::new(&job.replace("[[workload]]", &soon));
+    assert_eq!(soon.json("plan")["forks"].as_array().map(Vec::len), Some(0));
+}
+
 #[test]
 fn an_axis_may_hold_from_a_time_on() {
     let marked = JOB.replace(

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
 use crate::setup::network::failing::Failing;
-use crate::state::Wire;
 use crate::state::mail::inbox::Inbox;
 use crate::state::records::flow_log::FlowReport;
 use crate::state::records::series::Series;
 use crate::state::records::stats::{FailingCounts, JobStats, Tally};
 use crate::state::records::task_log::{TaskEnd, TasksBehind};
 use crate::state::records::waits::WaitsReport;
+use crate::state::{OutIndex, Wire};
 use weir_model::table::{IterationRow, LinkInterval, MessageRow, PacketRow, Summary, TaskInterval};
 use weir_model::{LinkKind, NO_PACKET, PacketKind, PortId, RouterId, Time};
 use weir_network::topology::Place;
@@ -199,11 +199,12 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     fn failing_links(&self) -> Vec<FailingLink> {
-        let row = |failing: &Failing| FailingLink {
+        let counts = &self.records.failing;
+        let row = |(output, failing): (&OutIndex, &Failing)| FailingLink {
             place: failing.place,
-            counts: self.records.failing[failing.number],
+            counts: counts.get(output).copied().unwrap_or_default(),
         };
-        self.failing.values().map(row).collect()
+        self.failing.iter().map(row).collect()
     }
 
     /// Counts packets that are on the links to their endpoints when the run ends: the part that has

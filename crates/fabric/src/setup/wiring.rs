@@ -13,7 +13,6 @@ use crate::state::pool::Fifo;
 use crate::state::ports::memory::Memory;
 use crate::state::ports::wide_port::MOST_BITS;
 use crate::state::records::attribution::Divided;
-use crate::state::records::stats::FailingCounts;
 use crate::state::{Channel, Input, NO_OUTPUT, OutIndex, Output, Router, Timing, Upstream, Wire};
 use crate::{BufferPer, Switching};
 use weir_input::OutputQueue;
@@ -265,13 +264,11 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Takes note of the next output if its link fails during the run.
     fn add_failing(&mut self, wire: Wire, place: Place) {
-        let number = self.records.failing.len();
         if wire != Wire::Unused
-            && let Some(failing) = Failing::new(&self.network, place, number)
+            && let Some(failing) = Failing::new(&self.network, place)
         {
             let output = self.ports.outputs.len() as OutIndex;
             self.failing.insert(output, failing);
-            self.records.failing.push(FailingCounts::default());
         }
     }
 

@@ -221,7 +221,7 @@ impl<K: Compiled> FabricDomain<K> {
             && records.samples.fit(&own.samples)
             && records.attribution.fits(&own.attribution)
             && records.link_log.fits(&own.link_log)
-            && records.failing.len() == own.failing.len()
+            && (records.failing.keys()).all(|output| self.failing.contains_key(output))
     }
 
     /// Queues of an input over all traffic classes: those of the output that feeds it.

@@ -88,8 +88,8 @@ impl<K: Compiled> FabricDomain<K> {
     /// Counts packets that are sent again.
     #[inline(never)]
     pub(crate) fn count_retries(&mut self, output: OutIndex, retries: u64) {
-        if let Some(failing) = self.failing.get(&output) {
-            self.records.failing[failing.number].retries += retries;
+        if retries > 0 {
+            self.records.failing.entry(output).or_default().retries += retries;
         }
     }
 
@@ -109,7 +109,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !lost.any(|lost| lost.from <= to && from < lost.to) {
             return false;
         }
-        self.records.failing[failing.number].lost += 1;
+        self.records.failing.entry(output).or_default().lost += 1;
         self.records.stats.tally.lost += 1;
         if output < self.first_nic_output && Self::is_prepaid(self.timing(output)) {
             self.leave_place(index, output, to);

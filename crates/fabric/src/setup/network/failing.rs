@@ -9,8 +9,6 @@ use weir_network::topology::Place;
 
 /// An output whose link is not the same for the whole run.
 pub(crate) struct Failing {
-    /// Its number among those of the domain.
-    pub number: usize,
     /// The beginning of its link.
     pub place: Place,
     /// Times in which the link loses packets.
@@ -21,7 +19,7 @@ pub(crate) struct Failing {
 
 impl Failing {
     /// The failures of the link that begins at a place; None if it is the same for the whole run.
-    pub fn new(network: &Network, place: Place, number: usize) -> Option<Failing> {
+    pub fn new(network: &Network, place: Place) -> Option<Failing> {
         let failures = &network.failures;
         let down = failures.down_at(place).iter().filter(|down| down.loses);
         let lost: Vec<Span> = down.map(|down| down.span).collect();
@@ -32,12 +30,7 @@ impl Failing {
             let rate = network.rate(&changed.link);
             (changed.span, rate, changed.bit_error_rate)
         });
-        (!lost.is_empty() || worse.is_some()).then_some(Failing {
-            number,
-            place,
-            lost,
-            worse,
-        })
+        (!lost.is_empty() || worse.is_some()).then_some(Failing { place, lost, worse })
     }
 }
 

@@ -11,11 +11,13 @@ pub(crate) mod task_log;
 pub(crate) mod waits;
 pub(crate) mod watch;
 
+use std::collections::BTreeMap;
 use std::iter;
 
 use serde::{Deserialize, Serialize};
 
 use crate::setup::blueprint::Blueprint;
+use crate::state::OutIndex;
 use attribution::Attribution;
 use flow_log::FlowLog;
 use link_log::LinkLog;
@@ -38,8 +40,8 @@ pub(crate) struct Records {
     pub watch: Watch,
     pub samples: Samples,
     pub attribution: Attribution,
-    /// Counts of the outputs whose links fail during the run, by their numbers.
-    pub failing: Vec<FailingCounts>,
+    /// Counts of the outputs whose links have failed.
+    pub failing: BTreeMap<OutIndex, FailingCounts>,
 }
 
 impl Records {
@@ -53,7 +55,7 @@ impl Records {
             watch: Watch::default(),
             samples: Samples::none(),
             attribution: Attribution::none(),
-            failing: Vec::new(),
+            failing: BTreeMap::new(),
         }
     }
 }

@@ -8,7 +8,7 @@ use twox_hash::XxHash3_128;
 
 use crate::config::{Experiment, WorkloadConfig};
 use crate::plan::Plan;
-use weir_fabric::{Recording, Traffic, is_rich};
+use weir_fabric::{Network, Recording, Traffic, is_rich};
 use weir_input::Until;
 use weir_model::{EndpointId, NEVER, Span, Time};
 
@@ -27,7 +27,10 @@ pub fn times(experiment: &Experiment) -> BTreeSet<Time> {
         Until::Time(until) => Some(until.0),
         Until::Completion => None,
     };
-    let all = workloads.flat_map(of).chain([until]).flatten();
+    let failures = experiment.failures.iter().map(|one| one.at.map(|at| at.0));
+    // Some time before, as a packet is lost or not when it is sent.
+    let first = failures.min().flatten().map(|at| at - at / 16);
+    let all = workloads.flat_map(of).chain([until, first]).flatten();
     all.filter(|&time| time > 0).collect()
 }
 
@@ -46,6 +49,7 @@ pub fn written(experiment: &Experiment, at: Time) -> Option<String> {
         Until::Time(_) => true,
         Until::Completion => false,
     };
+    let intact = fails_later(experiment, at);
     let mut workloads = experiment.workloads.iter();
     let mut text = format!("# until {at} ps\n");
     for section in experiment.resolved.split("\n\n") {
@@ -58,6 +62,8 @@ pub fn written(experiment: &Experiment, at: Time) -> Option<String> {
             if stop.is_none_or(|stop| stop.0 >= at) {
                 later.push("stop = ");
             }
+        } else if section.starts_with("[[failure]]") && intact {
+            continue;
         } else if section.starts_with("[run]") {
             later.push("max_wall = ");
             if time {
@@ -74,10 +80,45 @@ pub fn written(experiment: &Experiment, at: Time) -> Option<String> {
     Some(text)
 }
 
+/// True if there are failures, and all of them begin at `at` or later.
+fn fails_later(experiment: &Experiment, at: Time) -> bool {
+    let failures = &experiment.failures;
+    !failures.is_empty()
+        && failures
+            .iter()
+            .all(|one| one.at.is_some_and(|from| from.0 >= at))
+}
+
+/// True if failures that begin at `at` or later have no effect before: what is sent then has arrived
+/// when the first of them begins.
+fn is_intact(network: &Network, at: Time) -> bool {
+    let failures = &network.failures;
+    let links = network.topology.links();
+    let built = links.iter().map(|links| links.link);
+    let all = built.chain(failures.iter().map(|(_, own)| own.link));
+    let longest = u64::from(network.parameters.max_packet);
+    let packet = all.map(|link| network.rate(&link).time_of(longest)).max();
+    let (_, latency) = network.latency_range();
+    // A packet comes in, crosses the router, and leaves.
+    let times = [latency, network.longest_crossing()];
+    let reach = times.into_iter().chain([packet.unwrap_or(0); 2]);
+    let reach = reach.fold(at, Time::saturating_add);
+    let down = failures
+        .down()
+        .flat_map(|(_, all)| all)
+        .map(|down| down.span);
+    let spans = down.chain(failures.iter().map(|(_, own)| own.span));
+    spans.map(|span| span.from).all(|from| from > reach)
+}
+
 /// [`written`], with everything that is built from the whole experiment and has an effect before
 /// `at`: the places of tasks and the numbers of sources, which order simultaneous events.
 pub fn prefix(experiment: &Experiment, plan: &Plan, at: Time) -> Option<String> {
     let mut text = written(experiment, at)?;
+    let network = plan.network();
+    if fails_later(experiment, at) && !is_intact(network, at) {
+        return None;
+    }
     let mut facts = String::new();
     // Writing into a text does not fail.
     let _ = built(plan.before_fork(true), at, &mut facts);
@@ -104,13 +145,14 @@ fn built(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
     let applications = traffic.iter().any(|one| one.application().is_some());
     writeln!(
         facts,
-        "{recording:?} {} {:?} {} {} {} {applications} {}",
+        "{recording:?} {} {:?} {} {} {} {applications} {} {}",
         blueprint.schedule.window,
         blueprint.schedule.interleaving,
         blueprint.interleaved,
         blueprint.until_done,
         plan.completes,
         is_rich(blueprint),
+        blueprint.network.outages.is_some(),
     )?;
     writeln!(
         facts,
