@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::SplitMix64;
 use weir::engine::{
-    self, Domain, End, Local, Mail, Monitor, Progress, Schedule, Settled, Share, StopReason,
+    self, Crew, Domain, End, Local, Mail, Monitor, Progress, Schedule, Settled, Share, StopReason,
     Threads, Transport, TransportError,
 };
 use weir::model::{NEVER, Time};
@@ -98,8 +98,8 @@ impl Game {
         list
     }
 
-    /// The same through the engine, on one rank.
-    fn played<T: Transport>(&self, transport: &mut T) -> (Vec<(u64, u64)>, End) {
+    /// The same through the engine, on one rank of some threads.
+    fn played<T: Transport>(&self, transport: &mut T, threads: usize) -> (Vec<(u64, u64)>, End) {
         let share = Share {
             domains: self.domains,
             ranks: transport.size(),
@@ -116,9 +116,12 @@ impl Game {
         let neighbours = |domain| self.neighbours(domain);
         let ended = engine::run(
             &mut domains,
-            share,
-            schedule,
-            engine::Start::default(),
+            engine::Task {
+                share,
+                crew: &mut Crew::new(threads),
+                schedule,
+                start: engine::Start::default(),
+            },
             transport,
             neighbours,
             &mut Nobody,
@@ -127,12 +130,12 @@ impl Game {
         (domains.iter().map(|field| field.count).collect(), end)
     }
 
-    /// Through the engine on some ranks.
-    fn on(&self, ranks: u32) -> Vec<(u64, u64)> {
+    /// Through the engine on some ranks of some threads.
+    fn on(&self, ranks: u32, threads: usize) -> Vec<(u64, u64)> {
         std::thread::scope(|scope| {
             let threads: Vec<_> = Threads::ranks(ranks)
                 .into_iter()
-                .map(|mut rank| scope.spawn(move || self.played(&mut rank)))
+                .map(|mut rank| scope.spawn(move || self.played(&mut rank, threads)))
                 .collect();
             let ends = threads.into_iter().map(|one| one.join().expect("no panic"));
             ends.flat_map(|(counts, end)| {
@@ -294,7 +297,7 @@ fn one_domain_needs_no_mail() {
         reach: 0,
         seed: 3,
     };
-    let (counts, end) = game.played(&mut Local);
+    let (counts, end) = game.played(&mut Local, 2);
     assert_eq!(end, End::Time);
     assert_eq!(counts, game.expected());
     // Jumps take 1,000 to 2,999 ps, and the first is before 1,000.
@@ -312,7 +315,7 @@ fn jumps_take_two_lookaheads_on_the_mean_and_spread_evenly() {
         reach: 3,
         seed: 7,
     };
-    let counts = game.on(3);
+    let counts = game.on(3, 2);
     assert_eq!(counts, game.expected());
     // 400 balls land every 199.5 ps on the mean.
     let landed: u64 = counts.iter().map(|(landed, _)| landed).sum();
@@ -348,7 +351,10 @@ proptest! {
     fn every_ball_lands_where_and_when_it_must_on_any_number_of_ranks(game in games()) {
         let expected = game.expected();
         for ranks in 1..=game.domains.min(4) {
-            prop_assert_eq!(&game.on(ranks), &expected, "{} ranks", ranks);
+            for threads in [1, 3] {
+                let counts = game.on(ranks, threads);
+                prop_assert_eq!(&counts, &expected, "{} ranks of {} threads", ranks, threads);
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use weir::simulation::{Plan, trial};
 /// Bytes of the state of all domains, built.
 fn built(plan: &Plan) -> u64 {
     let (blueprint, scheme) = (&plan.blueprint, plan.scheme.as_ref());
-    let mut fabric = Fabric::new(blueprint, scheme, &Local);
+    let mut fabric = Fabric::new(blueprint, scheme, &Local, 2);
     let parts = fabric.parts();
     parts.iter().map(|part| part.memory_bytes().0 as u64).sum()
 }

@@ -2,22 +2,28 @@
 
 use crate::support::{Experiment, difference, run_on, run_plan, same};
 
-/// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
+/// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8, in
+/// all splits into ranks and threads.
 fn same_on_all_ranks(experiment: &Experiment) {
     same_on(&[2, 3, 4, 8], experiment);
 }
 
-/// The ranks are threads here.
+/// Ranks times threads of each. The ranks are threads here, too.
 pub fn same_on(ranks: &[u32], experiment: &Experiment) {
     let (plan, text) = (experiment.plan(), experiment.text());
     let alone = run_plan(&plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let domains = plan.network().topology.domains();
-    for &ranks in ranks.iter().filter(|&&n| n <= domains) {
-        let shared = run_on(ranks, &plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert!(
-            same(&shared, &alone.data),
-            "{ranks} ranks differ from one process in\n{text}"
-        );
+    // Signals that take no time are for one rank.
+    let most = plan.schedule.interleaving.map_or(domains, |_| 1);
+    for &workers in ranks.iter().filter(|&&n| n <= domains) {
+        for ranks in (1..=workers.min(most)).filter(|ranks| workers % ranks == 0) {
+            let split = (ranks, (workers / ranks) as usize);
+            let shared = run_on(split, &plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert!(
+                same(&shared, &alone.data),
+                "{split:?} ranks and threads differ from one process in\n{text}"
+            );
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -116,7 +117,7 @@ pub struct TuneOptions {
     /// The smaller search that [reduced] of the job file describes.
     #[arg(long)]
     pub reduced: bool,
-    /// Points that run at once.
+    /// Points that run at once. Each has as many threads as that leaves processors for it.
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     pub jobs: usize,
     /// MPI ranks of each point.
@@ -222,6 +223,9 @@ pub struct RunOptions {
     /// run.checkpoint_every="TIME". The same command goes on from there.
     #[arg(long, value_name = "TIME")]
     pub checkpoint_every: Option<String>,
+    /// Threads of each rank. Default: a thread for each processor that it may use.
+    #[arg(long, short = 'j', value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
     /// On several ranks: end all if one waits for another for so long.
     #[cfg(feature = "mpi")]
     #[arg(long, value_name = "TIME", default_value = "30 min")]

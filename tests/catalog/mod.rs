@@ -118,8 +118,8 @@ pub fn failing(network: Experiment) -> Experiment {
     network.set("failure", failures.remove("failure").expect("failures"))
 }
 
-/// Runs in one process and on two ranks, which save the state somewhere in between; goes on from
-/// there on three ranks and on one. Returns the data, which are the same.
+/// Runs in one process and on two ranks of two threads, which save the state somewhere in between;
+/// goes on from there on three ranks and on three threads. Returns the data, which are the same.
 fn everywhere(experiment: &Experiment) -> Data {
     let (plan, text) = (experiment.plan(), experiment.text());
     fn good<T>(result: Result<T, RunError>, text: &str) -> T {
@@ -134,18 +134,18 @@ fn everywhere(experiment: &Experiment) -> Data {
     let (alone, places) = good(run_counting(&plan), &text);
     for case in 0..u64::from(cases(1)) {
         let seed = seed.wrapping_add(case);
-        let (shared, kept) = good(run_saving(2.min(most), &plan, places, seed), &text);
+        let (shared, kept) = good(run_saving((2.min(most), 2), &plan, places, seed), &text);
         assert!(
             same(&shared, &alone),
-            "two ranks differ from one in\n{text}"
+            "two ranks of two threads differ from one process in\n{text}"
         );
-        for ranks in [3.min(most), 1] {
-            let resumed = good(resume_on(ranks, &plan, &kept), &text);
+        for split in [(3.min(most), 1), (1, 3)] {
+            let resumed = good(resume_on(split, &plan, &kept), &text);
             let when = kept.until();
-            println!("gone on from {when} ps on {ranks} ranks");
+            println!("gone on from {when} ps on {split:?} ranks and threads");
             assert!(
                 same(&resumed, &alone),
-                "gone on from {when} ps on {ranks} ranks, the run differs in\n{text}"
+                "gone on from {when} ps on {split:?} ranks and threads, the run differs in\n{text}"
             );
         }
     }

@@ -42,7 +42,7 @@ impl Watcher for Saver {
 }
 
 fn built(plan: &Plan) -> Fabric {
-    Fabric::new(&plan.blueprint, plan.scheme.as_ref(), &Local)
+    Fabric::new(&plan.blueprint, plan.scheme.as_ref(), &Local, 2)
 }
 
 /// The states of all domains in the middle of a run.

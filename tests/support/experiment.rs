@@ -1,6 +1,7 @@
 //! Experiments in one sentence:
 //! `Experiment::dragonfly(2, 4, 2).routing("par").uniform(0.4).until("20 us").run()`.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -10,7 +11,7 @@ use weir::engine::{Local, Progress, StopReason, Threads};
 use weir::registry::{Entry, Keys};
 use weir::result::Data;
 use weir::routing;
-use weir::simulation::{self, Observer, Outcome, Plan, RunError};
+use weir::simulation::{self, Means, Observer, Outcome, Plan, RunError};
 use weir::{congestion, queueing, topology};
 
 use super::cli::Cli;
@@ -338,10 +339,44 @@ pub fn same(one: &Data, other: &Data) -> bool {
     one == other || format!("{one:?}") == format!("{other:?}")
 }
 
-/// Runs a plan on some ranks; the data of the result.
-pub fn run_on(ranks: u32, plan: &Plan) -> Result<Data, RunError> {
-    let run = |rank: &mut Threads| Ok((simulation::run(plan, rank, &mut Nobody)?, ()));
-    on_ranks(ranks, run).map(|(data, _)| data)
+/// Ranks of a run, and threads of each.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    pub ranks: u32,
+    pub threads: usize,
+}
+
+/// Ranks of one thread.
+impl From<u32> for Split {
+    fn from(ranks: u32) -> Split {
+        Split { ranks, threads: 1 }
+    }
+}
+
+impl From<(u32, usize)> for Split {
+    fn from((ranks, threads): (u32, usize)) -> Split {
+        Split { ranks, threads }
+    }
+}
+
+impl Split {
+    /// Means of a run of these threads.
+    pub fn means(self) -> Means<'static> {
+        Means {
+            threads: NonZeroUsize::new(self.threads),
+            ..Means::default()
+        }
+    }
+}
+
+/// Runs a plan on some ranks, and threads of each; the data of the result.
+pub fn run_on(split: impl Into<Split>, plan: &Plan) -> Result<Data, RunError> {
+    let split = split.into();
+    let run = |rank: &mut Threads| {
+        let outcome = simulation::run_with(plan, split.means(), rank, &mut Nobody)?;
+        Ok((outcome, ()))
+    };
+    on_ranks(split.ranks, run).map(|(data, _)| data)
 }
 
 /// No observer of the progress.

@@ -8,9 +8,9 @@ use weir::model::{Time, below, stream};
 use weir::result::Data;
 use weir::simulation::checkpoint::{self, Checkpoints, Forked};
 use weir::simulation::fork::{self, Shared};
-use weir::simulation::{Observer, Plan, RunError, SavedState, run_kept, run_shared};
+use weir::simulation::{self, Means, Observer, Plan, RunError, SavedState};
 
-use super::experiment::on_ranks;
+use super::experiment::{Split, on_ranks};
 
 /// A place for checkpoints, with its checkpoints.
 pub struct Kept {
@@ -52,7 +52,7 @@ pub fn run_counting(plan: &Plan) -> Result<(Data, u64), RunError> {
 /// Runs a plan on some ranks. Its state is saved once, after one of `places` pieces of windows that
 /// the seed chooses.
 pub fn run_saving(
-    ranks: u32,
+    split: impl Into<Split>,
     plan: &Plan,
     places: u64,
     seed: u64,
@@ -61,7 +61,7 @@ pub fn run_saving(
     let most = u32::try_from(places).expect("a short run");
     let wanted = Some(1 + u64::from(below(&mut stream(seed, &[]), most)));
     let saver = || Saver { wanted, asked: 0 };
-    let (data, _) = run_with(ranks, plan, &kept, saver)?;
+    let (data, _) = run_with(split, plan, &kept, saver)?;
     let found = checkpoint::find(&kept.all.dir, &kept.all.identity);
     kept.all.found = found.expect("its own").usable;
     assert_eq!(kept.all.found.len(), 1);
@@ -89,7 +89,11 @@ fn shared(ranks: u32, plan: &Plan, at: Time, kept: &Kept, saves: bool) -> (Data,
     let place = kept.all.clone();
     let shared = Shared { place, at, saves };
     let ran = on_ranks(ranks, |rank| {
-        let outcome = run_shared(plan, None, Some(&shared), rank, &mut Saver::default())?;
+        let means = Means {
+            shared: Some(&shared),
+            ..Means::default()
+        };
+        let outcome = simulation::run_with(plan, means, rank, &mut Saver::default())?;
         let forked = outcome.as_ref().and_then(|outcome| outcome.forked);
         Ok((outcome, forked))
     });
@@ -98,19 +102,24 @@ fn shared(ranks: u32, plan: &Plan, at: Time, kept: &Kept, saves: bool) -> (Data,
 }
 
 /// Goes on from a checkpoint on some ranks; the data of the result.
-pub fn resume_on(ranks: u32, plan: &Plan, kept: &Kept) -> Result<Data, RunError> {
-    run_with(ranks, plan, kept, Saver::default).map(|(data, _)| data)
+pub fn resume_on(split: impl Into<Split>, plan: &Plan, kept: &Kept) -> Result<Data, RunError> {
+    run_with(split, plan, kept, Saver::default).map(|(data, _)| data)
 }
 
 fn run_with(
-    ranks: u32,
+    split: impl Into<Split>,
     plan: &Plan,
     kept: &Kept,
     saver: impl Fn() -> Saver + Sync,
 ) -> Result<(Data, Vec<u64>), RunError> {
-    on_ranks(ranks, |rank| {
+    let split = split.into();
+    on_ranks(split.ranks, |rank| {
         let mut saver = saver();
-        let outcome = run_kept(plan, Some(&kept.all), rank, &mut saver)?;
+        let means = Means {
+            checkpoints: Some(&kept.all),
+            ..split.means()
+        };
+        let outcome = simulation::run_with(plan, means, rank, &mut saver)?;
         Ok((outcome, saver.asked))
     })
 }

@@ -13,26 +13,22 @@
 #![deny(clippy::iter_over_hash_type)]
 
 mod agreement;
-mod collective;
+mod crew;
 mod interleave;
-mod moment;
 mod pace;
 mod post_office;
 mod queue;
 mod run;
 mod share;
 mod transport;
-mod transport_threads;
 
 pub use agreement::Agreement;
-pub use collective::{broadcast, gather};
+pub use crew::Crew;
 pub use interleave::Interleaving;
-pub use moment::EventKey;
-pub use queue::EventQueue;
-pub use run::{End, Monitor, Progress, Schedule, Settled, Start, StopReason, run};
+pub use queue::{EventKey, EventQueue};
+pub use run::{End, Monitor, Progress, Schedule, Settled, Start, StopReason, Task, run};
 pub use share::Share;
-pub use transport::{Local, Transport, TransportError};
-pub use transport_threads::Threads;
+pub use transport::{Local, Threads, Transport, TransportError, broadcast, gather};
 
 use weir_model::{DomainId, Time};
 

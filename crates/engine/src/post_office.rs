@@ -17,14 +17,88 @@ enum Place {
     There(u32),
 }
 
+/// Mail of a domain of this rank, and its state at the end of a piece of a window.
+pub(super) struct Desk<M> {
+    /// For each neighbour: mail to be delivered.
+    inboxes: Vec<M>,
+    /// The neighbours whose mail is to be delivered, ascending.
+    full: Vec<usize>,
+    /// The neighbours that there is mail for.
+    sends: Vec<usize>,
+    /// The earliest event in that mail.
+    mail: Time,
+    /// The next event of the domain.
+    next: Time,
+    moved: u64,
+    finished: bool,
+}
+
+impl<M: Mail> Desk<M> {
+    fn new(neighbours: usize) -> Desk<M> {
+        Desk {
+            inboxes: (0..neighbours).map(|_| M::default()).collect(),
+            full: Vec::new(),
+            sends: Vec::new(),
+            mail: NEVER,
+            next: NEVER,
+            moved: 0,
+            finished: false,
+        }
+    }
+
+    /// Runs its domain up to a time, with the mail that has come.
+    ///
+    /// # Errors
+    /// If the domain cannot go on.
+    pub fn run<D: Domain<Mail = M>>(
+        &mut self,
+        domain: &mut D,
+        until: Time,
+    ) -> Result<(), D::Error> {
+        domain.prepare();
+        self.deliver(domain);
+        domain.advance(until)?;
+        self.look(domain);
+        Ok(())
+    }
+
+    /// Takes note of the mail and the state of its domain.
+    pub fn look<D: Domain<Mail = M>>(&mut self, domain: &mut D) {
+        self.next = domain.next_time();
+        self.moved = domain.moved();
+        self.finished = domain.finished();
+        self.mail = NEVER;
+        self.sends.clear();
+        for slot in 0..self.inboxes.len() {
+            let outbox = domain.outbox(slot);
+            if !outbox.is_empty() {
+                self.mail = self.mail.min(outbox.earliest());
+                self.sends.push(slot);
+            }
+        }
+    }
+
+    /// Delivers the mail that has come, in the order of the senders.
+    fn deliver<D: Domain<Mail = M>>(&mut self, domain: &mut D) {
+        for step in 0..EXPECTING {
+            for &slot in &self.full {
+                domain.expect(&self.inboxes[slot], step);
+            }
+        }
+        for slot in self.full.drain(..) {
+            let mail = &mut self.inboxes[slot];
+            domain.deliver(slot, mail);
+            mail.clear();
+        }
+    }
+}
+
 /// Hands the outboxes over: by a swap inside the rank, in one message to each neighbouring rank.
 /// Received mail is kept until its receiver runs next, so that it is fresh in the cache then.
 pub(super) struct PostOffice<M> {
     around: Vec<Neighbourhood>,
-    /// For each domain of this rank and each of its neighbours: mail to be delivered.
-    inboxes: Vec<Vec<M>>,
-    /// For each domain of this rank: the neighbours whose mail is to be delivered, ascending.
-    full: Vec<Vec<usize>>,
+    /// By domain of this rank.
+    pub desks: Vec<Desk<M>>,
     first: DomainId,
     /// Ranks that own a neighbour of one of this rank's domains, ascending.
     ranks: Vec<u32>,
@@ -72,14 +146,11 @@ impl<M: Mail> PostOffice<M> {
         ranks.sort_unstable();
         ranks.dedup();
         let outgoing = vec![Vec::new(); ranks.len()];
-        let inboxes = around
-            .iter()
-            .map(|around| around.places.iter().map(|_| M::default()).collect())
-            .collect();
+        let desk = |around: &Neighbourhood| Desk::new(around.places.len());
+        let desks = around.iter().map(desk).collect();
         PostOffice {
             around,
-            inboxes,
-            full: vec![Vec::new(); domains.len()],
+            desks,
             first: own.start,
             ranks,
             complete: false,
@@ -113,7 +184,7 @@ impl<M: Mail> PostOffice<M> {
         D: Domain<Mail = M>,
         T: Transport + ?Sized,
     {
-        mine.next = mine.next.min(self.earliest_mail(domains));
+        mine.next = mine.next.min(self.earliest_mail());
         self.pack(domains, mine);
         self.swap(domains);
         let incoming = transport.exchange(&self.ranks, &self.outgoing)?;
@@ -128,7 +199,7 @@ impl<M: Mail> PostOffice<M> {
         }
         remote.sort_by_key(|entry| (entry.receiver, entry.sender));
         let mut remote = remote.into_iter().peekable();
-        for (receiver, domain) in domains.iter().enumerate() {
+        for (receiver, (domain, desk)) in domains.iter().zip(&mut self.desks).enumerate() {
             let id = self.first + receiver as DomainId;
             for slot in 0..self.around[receiver].places.len() {
                 if remote.peek().is_none() {
@@ -140,47 +211,61 @@ impl<M: Mail> PostOffice<M> {
                     if let Some(entry) = remote.next_if(due) {
                         let (rank, bytes) = (entry.rank, entry.mail.len());
                         let garbled = TransportError::Garbled { rank, bytes };
-                        self.inboxes[receiver][slot] = M::decode(entry.mail)
+                        desk.inboxes[slot] = M::decode(entry.mail)
                             .filter(|mail| domain.accepts(slot, mail))
                             .ok_or(garbled)?;
-                        self.full[receiver].push(slot);
+                        desk.full.push(slot);
                     }
                 }
             }
-            self.full[receiver].sort_unstable();
+            desk.full.sort_unstable();
         }
         Ok(common)
     }
 
-    /// Hands the mail between domains of this rank over.
-    /// A box is checked once in a window, and not touched again if it is empty: a domain may have
-    /// many neighbours and little mail for each.
+    /// Hands the mail between domains of this rank over. A box is not touched if it is empty: a
+    /// domain may have many neighbours and little mail for each.
     fn swap<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
         for (sender, around) in self.around.iter().enumerate() {
-            for (slot, place) in around.places.iter().enumerate() {
-                let Place::Here(receiver) = *place else {
-                    continue;
-                };
-                let outbox = domains[sender].outbox(slot);
-                if !outbox.is_empty() {
-                    let back = around.back[slot];
-                    std::mem::swap(outbox, &mut self.inboxes[receiver][back]);
-                    self.full[receiver].push(back);
+            let sends = std::mem::take(&mut self.desks[sender].sends);
+            for &slot in &sends {
+                if let Place::Here(receiver) = around.places[slot] {
+                    let (back, desk) = (around.back[slot], &mut self.desks[receiver]);
+                    std::mem::swap(domains[sender].outbox(slot), &mut desk.inboxes[back]);
+                    desk.full.push(back);
                 }
             }
+            self.desks[sender].sends = sends;
         }
     }
 
     /// The earliest event in any outbox, regardless of the receiver, so that the next window does
     /// not depend on the ranks.
-    pub fn earliest_mail<D: Domain<Mail = M>>(&self, domains: &mut [D]) -> Time {
-        let mut earliest = NEVER;
-        for domain in domains {
-            for slot in 0..domain.neighbours().len() {
-                earliest = earliest.min(domain.outbox(slot).earliest());
-            }
-        }
-        earliest
+    pub fn earliest_mail(&self) -> Time {
+        let mail = self.desks.iter().map(|desk| desk.mail);
+        mail.min().unwrap_or(NEVER)
+    }
+
+    /// The next event of any domain.
+    pub fn next_event(&self) -> Time {
+        let next = self.desks.iter().map(|desk| desk.next);
+        next.min().unwrap_or(NEVER)
+    }
+
+    /// Moves of all domains.
+    pub fn moved(&self) -> u64 {
+        self.desks.iter().map(|desk| desk.moved).sum()
+    }
+
+    /// True if the run needs nothing more from any domain.
+    pub fn finished(&self) -> bool {
+        self.desks.iter().all(|desk| desk.finished)
+    }
+
+    /// Takes note of the mail and the state of all domains.
+    pub fn look<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
+        let desks = self.desks.iter_mut().zip(domains);
+        desks.for_each(|(desk, domain)| desk.look(domain));
     }
 
     fn pack<D: Domain<Mail = M>>(&mut self, domains: &mut [D], mine: Agreement) {
@@ -188,15 +273,14 @@ impl<M: Mail> PostOffice<M> {
             bytes.clear();
             bytes.extend_from_slice(bytemuck::bytes_of(&mine));
         }
-        for (sender, around) in self.around.iter().enumerate() {
-            for (slot, place) in around.places.iter().enumerate() {
-                let Place::There(rank) = place else { continue };
+        for (sender, (around, desk)) in self.around.iter().zip(&self.desks).enumerate() {
+            for &slot in &desk.sends {
+                let Place::There(rank) = around.places[slot] else {
+                    continue;
+                };
                 let receiver = domains[sender].neighbours()[slot];
                 let mail = domains[sender].outbox(slot);
-                if mail.is_empty() {
-                    continue;
-                }
-                let to = self.ranks.partition_point(|other| other < rank);
+                let to = self.ranks.partition_point(|&other| other < rank);
                 let bytes = &mut self.outgoing[to];
                 let head = [self.first + sender as u32, receiver, 0, 0];
                 let begin = bytes.len();
@@ -221,33 +305,16 @@ impl<M: Mail> PostOffice<M> {
             unreachable!("a schedule with interleaving runs on one rank");
         };
         let back = self.around[sender].back[slot];
-        let inbox = &mut self.inboxes[receiver][back];
+        let inbox = &mut self.desks[receiver].inboxes[back];
         std::mem::swap(domains[sender].outbox(slot), inbox);
         domains[receiver].deliver(back, inbox);
         inbox.clear();
         receiver
     }
 
-    /// Delivers the mail of one of this rank's domains, in the order of the senders.
-    pub fn deliver<D: Domain<Mail = M>>(&mut self, at: usize, domain: &mut D) {
-        let mut full = std::mem::take(&mut self.full[at]);
-        for step in 0..EXPECTING {
-            for &slot in &full {
-                domain.expect(&self.inboxes[at][slot], step);
-            }
-        }
-        for slot in full.drain(..) {
-            let mail = &mut self.inboxes[at][slot];
-            domain.deliver(slot, mail);
-            mail.clear();
-        }
-        self.full[at] = full;
-    }
-
     pub fn deliver_all<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
-        for (at, domain) in domains.iter_mut().enumerate() {
-            self.deliver(at, domain);
-        }
+        let desks = self.desks.iter_mut().zip(domains);
+        desks.for_each(|(desk, domain)| desk.deliver(domain));
     }
 }
 

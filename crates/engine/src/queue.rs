@@ -1,11 +1,15 @@
 //! The event queue of one domain: a timing wheel for the near future and a heap for the far one.
 
+mod moment;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::moment::{EventKey, Moment};
 use weir_model::{NEVER, Time};
 use weir_slots::Slots;
+
+pub use moment::EventKey;
+use moment::Moment;
 
 /// Buckets of the wheel.
 const BUCKETS: usize = 8192;

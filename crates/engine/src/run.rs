@@ -2,9 +2,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::crew::Crew;
 use super::interleave::{Interleaving, interleave};
 use super::pace::Pace;
-use super::post_office::PostOffice;
+use super::post_office::{Desk, PostOffice};
 use super::{Agreement, Domain, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
@@ -33,6 +34,17 @@ pub struct Start {
 }
 
 impl Start {
+    /// Ends a piece: at the end of its window if nothing is left of that, and at the cut if nothing
+    /// is left before it.
+    fn close(&mut self, common: Agreement, cut: Option<Time>) {
+        let left = self.closes.min(cut.unwrap_or(NEVER));
+        if common.next >= left {
+            self.until = left;
+        }
+        self.windows += u64::from(self.until == self.closes);
+        self.moved |= common.unmoved != u64::MAX;
+    }
+
     /// Opens the window of the next event if the one before has ended.
     fn open(&mut self, next: Time, schedule: Schedule) {
         if self.until == self.closes {
@@ -168,7 +180,19 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     ) -> Result<(), Self::Error>;
 }
 
-/// Runs the domains of this rank from `start` until the end of the schedule, until nothing is left
+/// The part of a run that this rank takes.
+pub struct Task<'a> {
+    /// Distribution of the domains over the ranks.
+    pub share: Share,
+    /// The threads that run this rank's domains.
+    pub crew: &'a mut Crew,
+    /// Beginning, end and length of windows.
+    pub schedule: Schedule,
+    /// Start of the run.
+    pub start: Start,
+}
+
+/// Runs the domains of this rank from its start until the end of the schedule, until nothing is left
 /// to do on any rank, or until the monitor of some rank asks for the end. Returns why it ended and
 /// the place that it has reached.
 ///
@@ -177,37 +201,38 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
 /// window.
 pub fn run<D, T, M>(
     domains: &mut [D],
-    share: Share,
-    schedule: Schedule,
-    start: Start,
+    task: Task,
     transport: &mut T,
     neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
     monitor: &mut M,
 ) -> Result<(End, Start), M::Error>
 where
-    D: Domain,
+    D: Domain + Send,
+    D::Error: Send,
     T: Transport + ?Sized,
     M: Monitor<D, T>,
 {
+    let Task {
+        share,
+        crew,
+        schedule,
+        start,
+    } = task;
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
     let mut pace = Pace::new(schedule.window, monitor.heed_within());
     let mut at = start;
-    let (mut moved_before, mut backwards) = (moved_by(domains), false);
+    post.look(domains);
+    let (mut moved_before, mut backwards) = (post.moved(), false);
     post.agree_on_neighbours(transport)?;
     let mut common = Agreement {
-        next: earliest(domains),
+        next: post.next_event(),
         finished: 0,
         piece: pace.length(),
         ..Agreement::NEUTRAL
     }
     .of_all(transport)?;
     loop {
-        let end = match at.until == at.closes {
-            true => ended(common, schedule, at.until),
-            false => None,
-        };
-        let asked = || StopReason::agreed(common).map(|reason| End::Asked(at.until, reason));
-        if let Some(end) = end.or_else(asked) {
+        if let Some(end) = ended(common, schedule, at) {
             post.deliver_all(domains);
             return Ok((end, at));
         }
@@ -219,35 +244,29 @@ where
         if let Some(interleaving) = schedule.interleaving {
             post.deliver_all(domains);
             interleave(&mut post, domains, at.until, interleaving)?;
+            post.look(domains);
         } else {
-            run_piece(&mut post, domains, at.until, backwards)?;
+            // In alternating order: the last domains of one piece are still in the cache when they
+            // run first in the next.
+            let run = |_, domain: &mut D, desk: &mut Desk<D::Mail>| desk.run(domain, at.until);
+            crew.each(domains, &mut post.desks, backwards, run)?;
+            debug_assert!(post.earliest_mail() >= at.until, "before {} ps", at.until);
         }
         backwards = !backwards;
-        let moved_here = moved_by(domains);
+        let moved_here = post.moved();
         let asked = monitor.stop().map(|reason| reason as u64);
         let asked = asked.or_else(|| monitor.wants_state().then_some(SAVE));
         let mine = Agreement {
-            next: earliest(domains),
+            next: post.next_event(),
             unmoved: u64::MAX - (moved_here - moved_before),
             go_on: asked.unwrap_or(u64::MAX),
-            finished: u64::from(domains.iter().all(Domain::finished)),
+            finished: u64::from(post.finished()),
             piece: pace.end(at.until),
         };
         moved_before = moved_here;
-        debug_assert!(
-            schedule.interleaving.is_some() || post.earliest_mail(domains) >= at.until,
-            "mail for before {} ps, when the window ends",
-            at.until
-        );
         common = post.hand_over(domains, transport, mine)?;
         let cut = cut.filter(|&cut| common.next >= cut);
-        // Nothing is left of the window, or nothing before the cut.
-        let left = at.closes.min(cut.unwrap_or(NEVER));
-        if common.next >= left {
-            at.until = left;
-        }
-        at.windows += u64::from(at.until == at.closes);
-        at.moved |= common.unmoved != u64::MAX;
+        at.close(common, cut);
         let progress = Progress {
             at,
             next: common.next,
@@ -263,44 +282,18 @@ where
     }
 }
 
-/// Runs all domains of this rank up to `until`, in alternating order: the last domains of one piece
-/// are still in the cache when they run first in the next.
-///
-/// # Errors
-/// That of the first of the domains that cannot go on, whichever ran before the others.
-fn run_piece<D: Domain>(
-    post: &mut PostOffice<D::Mail>,
-    domains: &mut [D],
-    until: Time,
-    backwards: bool,
-) -> Result<(), D::Error> {
-    let count = domains.len();
-    let mut failed = None;
-    for nth in 0..count {
-        let at = if backwards { count - 1 - nth } else { nth };
-        let domain = &mut domains[at];
-        domain.prepare();
-        post.deliver(at, domain);
-        // If several fail, the first by number counts: on the way back that is the last.
-        if let Err(error) = domain.advance(until)
-            && (backwards || failed.is_none())
-        {
-            failed = Some(error);
-        }
-    }
-    failed.map_or(Ok(()), Err)
-}
-
-/// Reason why a run ends by itself at the end of a window.
-fn ended(common: Agreement, schedule: Schedule, until: Time) -> Option<End> {
-    if common.finished == 1 {
-        Some(End::Finished(until))
-    } else if common.next == NEVER {
+/// Reason why a run ends at a place: by itself at the end of a window, or because a rank asks for
+/// it.
+fn ended(common: Agreement, schedule: Schedule, at: Start) -> Option<End> {
+    let closed = at.until == at.closes;
+    if closed && common.finished == 1 {
+        Some(End::Finished(at.until))
+    } else if closed && common.next == NEVER {
         Some(End::Idle)
-    } else if common.next >= schedule.end {
+    } else if closed && common.next >= schedule.end {
         Some(End::Time)
     } else {
-        None
+        StopReason::agreed(common).map(|reason| End::Asked(at.until, reason))
     }
 }
 
@@ -317,12 +310,4 @@ impl<D: Domain> Settled<'_, D> {
         self.post.deliver_all(self.domains);
         self.domains
     }
-}
-
-fn moved_by<D: Domain>(domains: &[D]) -> u64 {
-    domains.iter().map(Domain::moved).sum()
-}
-
-fn earliest<D: Domain>(domains: &[D]) -> Time {
-    domains.iter().map(Domain::next_time).min().unwrap_or(NEVER)
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -20,8 +20,8 @@ use crate::state::records::task_log::TaskStep;
 use crate::state::records::watch::Step;
 use weir_congestion::Scheme;
 use weir_engine::{
-    Domain, End, Monitor, Progress, Schedule, Settled, Share, Start, StopReason, Transport,
-    TransportError, run,
+    Crew, Domain, End, Monitor, Progress, Schedule, Settled, Share, Start, StopReason, Task,
+    Transport, TransportError, run,
 };
 use weir_model::codec::CodecError;
 use weir_model::{DomainId, NEVER, Time};
@@ -198,10 +198,13 @@ impl<'t, K: Compiled> Monitor<FabricDomain<K>, dyn Transport + 't> for Watched<'
     }
 }
 
-/// The domains of one rank.
+/// The domains of one rank, and the threads that run them.
 pub struct Fabric {
     domains: Domains,
     share: Share,
+    crew: Crew,
+    /// Wall-clock time in which they were built.
+    pub built: Duration,
 }
 
 enum Domains {
@@ -211,27 +214,33 @@ enum Domains {
 }
 
 impl Fabric {
-    /// The domains of the rank of a transport, before anything has happened.
-    pub fn new(blueprint: &Blueprint, scheme: &dyn Scheme, transport: &dyn Transport) -> Fabric {
-        fn all<K: Compiled>(
-            ids: Range<DomainId>,
-            blueprint: &Blueprint,
-            scheme: &dyn Scheme,
-        ) -> Vec<FabricDomain<K>> {
-            let domain = |id| FabricDomain::new(id, blueprint, scheme);
-            ids.map(domain).collect()
-        }
+    /// The domains of the rank of a transport, before anything has happened; at most `threads`
+    /// threads build and run them.
+    pub fn new(
+        blueprint: &Blueprint,
+        scheme: &dyn Scheme,
+        transport: &dyn Transport,
+        threads: usize,
+    ) -> Fabric {
+        let begun = Instant::now();
         let share = Share {
             domains: blueprint.network.topology.domains(),
             ranks: transport.size(),
         };
         let ids = share.of(transport.rank());
+        let mut crew = Crew::new(threads.min(ids.len()));
+        let plan = (blueprint, scheme);
         let domains = match (is_rich(blueprint), is_controlled(scheme)) {
-            (true, _) => Domains::Rich(all(ids, blueprint, scheme)),
-            (false, true) => Domains::Controlled(all(ids, blueprint, scheme)),
-            (false, false) => Domains::Plain(all(ids, blueprint, scheme)),
+            (true, _) => Domains::Rich(built(ids, plan, &mut crew)),
+            (false, true) => Domains::Controlled(built(ids, plan, &mut crew)),
+            (false, false) => Domains::Plain(built(ids, plan, &mut crew)),
         };
-        Fabric { domains, share }
+        Fabric {
+            domains,
+            share,
+            crew,
+            built: begun.elapsed(),
+        }
     }
 
     /// Runs from `start` to the end of the schedule.
@@ -247,16 +256,35 @@ impl Fabric {
         transport: &mut dyn Transport,
         watcher: &mut dyn Watcher,
     ) -> Result<(End, Start), Halt> {
-        let (share, mut watched) = (self.share, Watched(watcher));
+        let task = Task {
+            share: self.share,
+            crew: &mut self.crew,
+            schedule,
+            start,
+        };
+        let mut watched = Watched(watcher);
         let of = |id| network.neighbours(id);
         match &mut self.domains {
-            Domains::Plain(all) => run(all, share, schedule, start, transport, of, &mut watched),
-            Domains::Controlled(all) => {
-                run(all, share, schedule, start, transport, of, &mut watched)
-            }
-            Domains::Rich(all) => run(all, share, schedule, start, transport, of, &mut watched),
+            Domains::Plain(all) => run(all, task, transport, of, &mut watched),
+            Domains::Controlled(all) => run(all, task, transport, of, &mut watched),
+            Domains::Rich(all) => run(all, task, transport, of, &mut watched),
         }
     }
+
+    /// Number of threads that run the domains.
+    pub fn threads(&self) -> usize {
+        self.crew.size()
+    }
+}
+
+/// Domains before anything has happened.
+fn built<K: Compiled>(
+    ids: Range<DomainId>,
+    (blueprint, scheme): (&Blueprint, &dyn Scheme),
+    crew: &mut Crew,
+) -> Vec<FabricDomain<K>> {
+    let domain = |at| FabricDomain::new(ids.start + at as DomainId, blueprint, scheme);
+    crew.map(ids.len(), domain)
 }
 
 impl Parts for Fabric {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi::Count;
+use mpi::Threading;
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
@@ -30,7 +31,8 @@ pub struct Mpi {
 impl Mpi {
     /// Starts MPI. None if it was started before in this process.
     pub fn start() -> Option<Mpi> {
-        let universe = mpi::initialize()?;
+        // One thread calls MPI; others run the domains of its rank.
+        let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
         Some(Mpi {
             world: universe.world(),
             waits: Arc::default(),

@@ -375,15 +375,14 @@ fn course(lines: &mut Vec<String>, packet_hops: u64, run: &Run) {
         0 | 1 => "1 rank".to_string(),
         ranks => format!("{ranks} ranks on {}", hosts(run)),
     };
-    labelled(
-        lines,
-        "run",
-        &format!(
-            "{}, {ranks}, {} of memory",
-            wall(run.wall_seconds),
-            bytes(run.peak_memory_bytes)
-        ),
-    );
+    let threads = match run.threads {
+        None | Some(1) => String::new(),
+        Some(threads) if run.ranks > 1 => format!(" with {threads} threads each"),
+        Some(threads) => format!(", {threads} threads"),
+    };
+    let (time, memory) = (wall(run.wall_seconds), bytes(run.peak_memory_bytes));
+    let text = format!("{time}, {ranks}{threads}, {memory} of memory");
+    labelled(lines, "run", &text);
     labelled(
         lines,
         "speed",

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 mod same;
+pub mod threads;
 #[cfg(feature = "mpi")]
 mod watchdog;
 

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use crate::cli::args::RunOptions;
 use crate::cli::console::{tell, tell_warnings, write_out};
 use crate::cli::failure::{Failure, RESUMABLE};
-use crate::cli::launch::{give_up, mpi_version, must_be_the_same, on_all_ranks, together};
+use crate::cli::launch::{give_up, mpi_version, must_be_the_same, on_all_ranks, threads, together};
 use crate::cli::program;
 use crate::cli::signals::{Asked, exit_code};
 use crate::cli::sweep::quoted;
@@ -24,7 +24,7 @@ use weir_report::{parameters, summary, summary_json};
 use weir_result::Run;
 use weir_result::out_dir::{self, OutDir};
 use weir_simulation::config::{Catalog, Experiment};
-use weir_simulation::{Outcome, Plan, RunError, checkpoint, run_shared};
+use weir_simulation::{Means, Outcome, Plan, RunError, checkpoint, run_with};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions, catalog: &Catalog) -> ExitCode {
@@ -73,13 +73,13 @@ fn on_this_rank(
     if first {
         log_plan(&experiment, &plan, transport.size());
     }
-    let outcome = match run_shared(
-        &plan,
-        kept.as_ref(),
-        shared.as_ref(),
-        transport,
-        &mut viewer,
-    ) {
+    let threads = threads::of_this_rank(options.threads, transport);
+    let means = Means {
+        threads: Some(together(transport, threads)?),
+        checkpoints: kept.as_ref(),
+        shared: shared.as_ref(),
+    };
+    let outcome = match run_with(&plan, means, transport, &mut viewer) {
         Ok(outcome) => Ok(outcome),
         // Only this rank knows.
         Err(error @ (RunError::Transport(_) | RunError::Fault(_))) => {
@@ -227,6 +227,8 @@ fn finish(
 ) -> Result<Option<u8>, Failure> {
     let stopped = outcome.stopped;
     let run = Run {
+        threads: Some(outcome.threads as u64),
+        build_seconds: outcome.build_seconds,
         wall_seconds: outcome.wall_seconds,
         ranks,
         hosts: outcome.facts.hosts.clone(),

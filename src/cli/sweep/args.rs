@@ -65,7 +65,7 @@ pub struct RunOptions {
     /// Which sweep.
     #[command(flatten)]
     pub job: JobOptions,
-    /// Points that run at once.
+    /// Points that run at once. Each has as many threads as that leaves processors for it.
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     pub jobs: usize,
     /// MPI ranks of each point.
@@ -128,6 +128,9 @@ pub struct SubmitOptions {
     /// MPI ranks of each point.
     #[arg(long, value_name = "R", default_value = "1")]
     pub ranks_per_point: NonZeroU32,
+    /// Threads of each rank: processors of a task, in Slurm's words.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub threads_per_rank: NonZeroU32,
     /// Points that a task runs, one after another: for points that take less than some minutes.
     #[arg(long, value_name = "N", default_value = "1")]
     pub points_per_task: NonZeroUsize,

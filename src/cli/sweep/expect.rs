@@ -193,7 +193,8 @@ fn finished<'a>(
         let run = weir_result::read(&sweep.dir.point(&point.hash).result())
             .ok()?
             .run;
-        let seconds = run.wall_seconds * f64::from(run.ranks);
+        let threads = run.threads.unwrap_or(1) as f64;
+        let seconds = run.wall_seconds * f64::from(run.ranks) * threads;
         Some(Finished {
             at: &point.at,
             hops: brief.packet_hops,

@@ -11,6 +11,7 @@ use super::points::places;
 use super::{Sweep, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::{FAILED, Failure, RESUMABLE};
+use crate::cli::launch::threads::processors;
 use crate::cli::program;
 use crate::cli::signals::on_signals;
 use weir_report::format::{scaled, wall};
@@ -134,12 +135,14 @@ pub(in crate::cli) fn run_points(
         true => sweep.study.groups(chosen, &sweep.catalog),
         false => Ok(Vec::new()),
     };
+    let at_once = how.jobs.max(1) * how.ranks.max(1) as usize;
     let settings = Settings {
         program: std::env::current_exe().map_err(failed)?,
         build: program::build(),
         groups: groups.map_err(|error| Failure::wrong(&error))?,
         jobs: how.jobs.max(1),
         ranks: how.ranks.max(1),
+        threads: (processors().get() / at_once).max(1),
         launcher: how.launcher.split_whitespace().map(String::from).collect(),
         again: how.again,
         checkpoint_every: (how.checkpoint_every != NEVER).then(|| how.checkpoint_every.into()),

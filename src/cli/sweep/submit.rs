@@ -240,6 +240,7 @@ fn settings(
         folder: folder.to_path_buf(),
         name: name.to_string(),
         ranks: options.ranks_per_point.get(),
+        threads: options.threads_per_rank.get(),
         launcher: match options.launcher.as_str() {
             "mpirun" => "mpirun -n".to_string(),
             "srun" => "srun --mpi=pmix -n".to_string(),

@@ -20,12 +20,14 @@ attributes! {
     /// `/run`: how this run went; differs between runs.
     pub struct Run {
         ranks: u32, "1", "MPI ranks; 1 without MPI";
+        threads: Option<u64>, "1", "threads of rank 0 that ran its part of the network";
         events: u64, "1", "events processed by all ranks";
         windows: u64, "1", "windows run";
         peak_memory_bytes: u64, "B", "sum over the ranks of their peak resident memory";
         state_bytes: u64, "B", "memory of the simulated network without packets, all domains";
         packet_bytes: u64, "B", "memory of packets in flight: themselves, their credits, mail \
             between domains";
+        build_seconds: f64, "s", "wall-clock time in which the network was built";
         wall_seconds: f64, "s", "wall-clock time of the simulation";
         events_per_second: f64, "1/s", "events per second of wall-clock time";
         packet_hops_per_second: f64, "1/s", "packet-hops per second of wall-clock time";

@@ -1,7 +1,7 @@
 //! The place where a run begins.
 
-use super::checkpoint::{self, Checkpoints, Forked, Manifest, Reached};
-use super::fork::Shared;
+use super::checkpoint::{self, Forked, Manifest, Reached};
+use super::means::Means;
 use super::observer::Observer;
 use crate::error::RunError;
 use crate::plan::Plan;
@@ -13,26 +13,25 @@ use weir_model::Time;
 /// ranks can load, from the state that it shares with others, or new.
 pub(super) fn begin(
     plan: &Plan,
-    checkpoints: Option<&Checkpoints>,
-    shared: Option<&Shared>,
+    means: Means,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<(Fabric, Reached), RunError> {
-    let found = checkpoints.map_or(&[][..], |all| &all.found);
-    match loaded(plan, found, None, transport)? {
+    let found = means.checkpoints.map_or(&[][..], |all| &all.found);
+    match loaded(plan, means, found, None, transport)? {
         Ok(Some((fabric, mut from))) => {
             from.resumed += 1;
             return Ok((fabric, from));
         }
         Ok(None) => {}
-        Err(error) if !checkpoints.is_some_and(|all| all.anew) => {
+        Err(error) if !means.checkpoints.is_some_and(|all| all.anew) => {
             return Err(RunError::Checkpoint(error));
         }
         Err(error) => observer.starts_anew(&error),
     }
-    if let Some(shared) = shared {
+    if let Some(shared) = means.shared {
         let fork = plan.fork_at(shared.at);
-        match loaded(plan, &shared.place.found, Some(&fork), transport)? {
+        match loaded(plan, means, &shared.place.found, Some(&fork), transport)? {
             Ok(Some((mut fabric, from))) => {
                 let forked = Some(forked(&fabric.parts(), shared.at, &from, transport)?);
                 let from = Reached {
@@ -51,17 +50,20 @@ pub(super) fn begin(
         base: plan.fork.is_some(),
         ..Reached::default()
     };
-    Ok((built(plan.before_fork(from.base), transport), from))
+    let plan = plan.before_fork(from.base);
+    Ok((built(plan, means, transport), from))
 }
 
-fn built(plan: &Plan, transport: &dyn Transport) -> Fabric {
-    Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport)
+fn built(plan: &Plan, means: Means, transport: &dyn Transport) -> Fabric {
+    let scheme = plan.scheme.as_ref();
+    Fabric::new(&plan.blueprint, scheme, transport, means.threads())
 }
 
 /// The first of some states that all ranks can load, if there are any. The inner error is that of
 /// the last one, and the same on all ranks.
 fn loaded(
     plan: &Plan,
+    means: Means,
     found: &[Manifest],
     fork: Option<&Fork>,
     transport: &mut dyn Transport,
@@ -70,7 +72,7 @@ fn loaded(
     for manifest in found {
         // A checkpoint of the run before it forked is one of its base.
         let is_base = fork.is_none() && manifest.reached.base;
-        let mut fabric = built(plan.before_fork(is_base), transport);
+        let mut fabric = built(plan.before_fork(is_base), means, transport);
         let state = checkpoint::load(manifest, &mut fabric, fork);
         let state = state.map_err(|error| error.to_string());
         match checkpoint::agreed(state, transport)? {
@@ -83,12 +85,12 @@ fn loaded(
 
 /// The domains of this rank in the run after the fork, with the states of its base.
 pub(super) fn forked_from(
-    plan: &Plan,
-    fork: &Fork,
+    (plan, fork): (&Plan, &Fork),
+    means: Means,
     states: &[Vec<u8>],
     transport: &mut dyn Transport,
 ) -> Result<Fabric, RunError> {
-    let mut fabric = built(plan, transport);
+    let mut fabric = built(plan, means, transport);
     let mut parts = fabric.parts();
     let mut all = parts.iter_mut().zip(states);
     let loaded = all.try_for_each(|(part, bytes)| part.load(bytes, Some(fork)));

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::{self, Checkpoints, Reached};
 use super::fork::Shared;
+use super::means::Means;
 use super::observer::{Observer, SavedState};
 use super::stall_detector::StallDetector;
 use crate::error::RunError;
@@ -37,7 +38,7 @@ impl<'a> Lookout<'a> {
     pub fn new(
         plan: &Plan,
         from: Reached,
-        (saver, shared): (Option<&'a Checkpoints>, Option<&'a Shared>),
+        means: Means<'a>,
         ranks: u32,
         observer: &'a mut dyn Observer,
     ) -> Lookout<'a> {
@@ -47,8 +48,10 @@ impl<'a> Lookout<'a> {
             detector: StallDetector::new(from.watch, plan.quiet_limit, traffic),
             observer,
             ranks,
-            saver,
-            shared: shared.filter(before).filter(|_| from.forked.is_none()),
+            saver: means.checkpoints,
+            shared: (means.shared)
+                .filter(before)
+                .filter(|_| from.forked.is_none()),
             forks_at: None,
             begun: Instant::now(),
             from,

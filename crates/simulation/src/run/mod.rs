@@ -6,11 +6,13 @@ mod critical_path;
 pub mod fork;
 mod hang;
 mod lookout;
+mod means;
 mod observer;
 mod stall_detector;
 mod trial;
 
 pub use critical_path::Log;
+pub use means::Means;
 pub use observer::{Observer, SavedState};
 pub use trial::{Sample, Trial, trial};
 
@@ -18,8 +20,7 @@ use crate::collect::{Facts, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
 use begin::{begin, forked_from};
-use checkpoint::{Checkpoints, Forked, Reached};
-use fork::Shared;
+use checkpoint::{Forked, Reached};
 use lookout::Lookout;
 use stall_detector::search;
 use weir_engine::{End, Start, StopReason, Transport};
@@ -37,6 +38,10 @@ pub struct Outcome {
     pub steps: Vec<Step>,
     /// Log of tasks, by domain, if one was kept.
     pub tasks: Vec<Vec<TaskStep>>,
+    /// Time in which the network was built, s.
+    pub build_seconds: f64,
+    /// Threads of this rank that ran its domains.
+    pub threads: usize,
     /// From the first window to the last, s.
     pub wall_seconds: f64,
     /// Windows run.
@@ -51,52 +56,38 @@ pub struct Outcome {
     pub saved: bool,
 }
 
-/// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of
-/// them.
+/// Runs a plan on one thread for each rank. The outcome is on rank 0 only; errors are the same kind
+/// on all ranks, or end all of them.
+///
+/// # Errors
+/// If the run does not come to its end.
 pub fn run(
     plan: &Plan,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    run_kept(plan, None, transport, observer)
+    run_with(plan, Means::default(), transport, observer)
 }
 
-/// Runs a plan like [`run`], from the newest checkpoint that was found, and writes checkpoints when
-/// the observer wants them and when the run is stopped. The numbers of ranks may differ.
+/// Runs a plan like [`run`] with more means. All ranks have the same, but for the threads.
 ///
 /// # Errors
-/// As of [`run`]; also if none of the checkpoints can be loaded.
-pub fn run_kept(
+/// As of [`run`]; also if none of the checkpoints that were found can be loaded.
+pub fn run_with(
     plan: &Plan,
-    checkpoints: Option<&Checkpoints>,
+    means: Means,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    run_shared(plan, checkpoints, None, transport, observer)
-}
-
-/// Runs a plan like [`run_kept`]. Without checkpoints it goes on from the state that it shares with
-/// other runs, or writes that.
-///
-/// # Errors
-/// As of [`run_kept`].
-pub fn run_shared(
-    plan: &Plan,
-    checkpoints: Option<&Checkpoints>,
-    shared: Option<&Shared>,
-    transport: &mut dyn Transport,
-    observer: &mut dyn Observer,
-) -> Result<Option<Outcome>, RunError> {
-    let (mut fabric, mut from) = begin(plan, checkpoints, shared, transport, observer)?;
-    let places = (checkpoints, shared);
+    let (mut fabric, mut from) = begin(plan, means, transport, observer)?;
     let ranks = transport.size();
     if let Some(fork) = plan.fork.as_deref().filter(|_| from.base) {
-        let lookout = Lookout::new(&fork.base, from, places, ranks, observer);
+        let lookout = Lookout::new(&fork.base, from, means, ranks, observer);
         let mut lookout = lookout.until_fork(fork.at);
         let ended = ran(&fork.base, &mut fabric, &mut lookout, transport)?;
         match (lookout.states.take(), ended) {
             (Some((states, reached)), _) => {
-                fabric = forked_from(plan, &fork.fork, &states, transport)?;
+                fabric = forked_from((plan, &fork.fork), means, &states, transport)?;
                 from = Reached {
                     base: false,
                     ..reached
@@ -108,7 +99,7 @@ pub fn run_shared(
             (None, _) => return Err(RunError::NoFork(fork.at)),
         }
     }
-    let mut lookout = Lookout::new(plan, from, places, ranks, observer);
+    let mut lookout = Lookout::new(plan, from, means, ranks, observer);
     let ended = ran(plan, &mut fabric, &mut lookout, transport)?;
     let ended = ended.ok_or_else(|| RunError::of(Halt::Observer, None))?;
     concluded(plan, fabric, lookout, ended, transport)
@@ -140,6 +131,8 @@ fn concluded(
     if end == End::Time && plan.completes && plan.schedule.end == LATEST {
         return Err(RunError::Endless);
     }
+    let threads = fabric.threads();
+    let build_seconds = fabric.built.as_secs_f64();
     let mut parts = fabric.parts();
     let from = lookout.from;
     let wall_seconds = lookout.wall_seconds();
@@ -160,6 +153,8 @@ fn concluded(
         facts: all.facts,
         steps: all.steps,
         tasks: all.tasks,
+        build_seconds,
+        threads,
         wall_seconds,
         windows: at.windows,
         resumed: from.resumed,

@@ -61,7 +61,7 @@ pub fn trial(
     enough: &mut dyn FnMut(&Sample) -> bool,
 ) -> Result<Trial, RunError> {
     let clock = CpuClock::start();
-    let mut fabric = Fabric::new(&plan.blueprint, plan.scheme.as_ref(), &Local);
+    let mut fabric = Fabric::new(&plan.blueprint, plan.scheme.as_ref(), &Local, 1);
     let build = clock.seconds();
     let first = sample(&fabric.parts(), 0, 0.0);
     let mut sampler = Sampler {

@@ -36,6 +36,8 @@ pub struct Settings {
     pub name: String,
     /// MPI ranks of a point: tasks, in Slurm's words.
     pub ranks: u32,
+    /// Threads of a rank: processors of a task.
+    pub threads: u32,
     /// Command that starts several ranks, as `weir sweep run --launcher` takes it: `mpirun -n`.
     pub launcher: String,
     /// Points that one task of an array runs, one after another.
@@ -57,7 +59,7 @@ pub struct Array {
 }
 
 /// Options of sbatch that a submission sets itself, and the replacements to use.
-const OWN: [(&str, &str); 9] = [
+const OWN: [(&str, &str); 11] = [
     ("--dependency", "write --dependency without --sbatch-option"),
     ("-d", "write --dependency"),
     (
@@ -67,6 +69,8 @@ const OWN: [(&str, &str); 9] = [
     ("-a", "tell how many may run at once with --max-running"),
     ("--ntasks", "write --ranks-per-point"),
     ("-n", "write --ranks-per-point"),
+    ("--cpus-per-task", "write --threads-per-rank"),
+    ("-c", "write --threads-per-rank"),
     ("--wrap", "the script is weir's own"),
     ("--parsable", "weir needs what sbatch says"),
     ("--test-only", "write --dry-run"),
@@ -121,6 +125,7 @@ impl Settings {
         let mut lines = self.head("Points", "%A_%a.log");
         lines.push(format!("--array=0-{last}{}", limit.unwrap_or_default()));
         lines.push(format!("--ntasks={}", self.ranks));
+        lines.push(format!("--cpus-per-task={}", self.threads));
         // A task that is started again takes up the points that it had not finished.
         lines.push("--requeue".to_string());
         lines.push(format!("--signal=B:USR1@{NOTICE}"));
@@ -156,6 +161,7 @@ impl Settings {
         // Later lines win: one task is enough, regardless of the needs of the points.
         lines.push("--nodes=1".to_string());
         lines.push("--ntasks=1".to_string());
+        lines.push("--cpus-per-task=1".to_string());
         format!(
             "{}\n{}\nset -e\n{}\n{} report {}\n{}\n",
             directives(&lines),
@@ -278,6 +284,7 @@ mod tests {
 
     fn settings() -> Settings {
         Settings {
+            threads: 3,
             program: "/opt/weir".into(),
             study: vec!["/a b/it's.toml".into(), "--out".into(), "/data/out".into()],
             file: "/a b/it's.toml".into(),

@@ -58,6 +58,8 @@ pub struct Settings {
     pub jobs: usize,
     /// MPI ranks of each.
     pub ranks: u32,
+    /// Threads of each rank, at least 1.
+    pub threads: usize,
     /// Command that starts several ranks; their number and the program follow: `mpirun -n`.
     pub launcher: Vec<String>,
     /// True if points that failed run again. Killed points always do.
@@ -352,8 +354,9 @@ impl<'a> Sweep<'a> {
                 let mut command = Command::new(launcher);
                 command.args(options).arg(settings.ranks.to_string());
                 command.arg(&settings.program);
-                if settings.jobs > 1 {
-                    // Open MPI would bind the ranks of every run to the same cores.
+                if settings.jobs > 1 || settings.threads > 1 {
+                    // Open MPI would bind the ranks of every run to the same cores, and all threads
+                    // of a rank to one.
                     command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
                     command.env("PRTE_MCA_hwloc_default_binding_policy", "none");
                 }
@@ -374,6 +377,7 @@ impl<'a> Sweep<'a> {
         let log = File::create(&log).map_err(about(&log))?;
         command
             .args(["run", "experiment.toml", "--out", ".", "--force"])
+            .args(["-j", &settings.threads.to_string()])
             .args(options)
             .envs(sessions.map(|own| (SESSIONS, &own.path)))
             .current_dir(dir.path())

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::transport::{Transport, TransportError};
+use super::interface::{Transport, TransportError};
 use weir_model::codec;
 
 /// Sends a value of every rank to rank 0, which gets all of them in the order of ranks.
@@ -64,7 +64,7 @@ fn decode<V: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<V, TransportEr
 
 #[cfg(test)]
 mod tests {
-    use super::super::Threads;
+    use super::super::threads::Threads;
     use super::*;
 
     /// Results that each of three ranks gets from `work`.

@@ -1,6 +1,6 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::transport::{Transport, TransportError};
+use super::interface::{Transport, TransportError};
 
 /// Ranks as threads of one process, which exchange messages through channels: to test and to embed
 /// weir without MPI.
