@@ -252,8 +252,12 @@ impl Domain for Field {
         }
         Ok(())
     }
-    fn outbox(&mut self, neighbour: usize) -> &mut Balls {
-        &mut self.out[neighbour]
+    fn take_mail(&mut self) -> Option<(usize, Balls)> {
+        let place = self.out.iter().position(|mail| !mail.is_empty())?;
+        Some((place, self.take_mail_for(place)))
+    }
+    fn take_mail_for(&mut self, neighbour: usize) -> Balls {
+        std::mem::take(&mut self.out[neighbour])
     }
     fn accepts(&self, _: usize, _: &Balls) -> bool {
         true

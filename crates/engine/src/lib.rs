@@ -65,8 +65,20 @@ pub trait Domain {
     fn next_time(&self) -> Time;
     /// Processes all events before `until`.
     fn advance(&mut self, until: Time) -> Result<(), Self::Error>;
-    /// The mail for the neighbour at a position of [`Domain::neighbours`].
-    fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
+    /// The next time at which it has anything to do without mail: at most that of its next event.
+    /// It does not run in a window before it.
+    fn wakes(&self) -> Time {
+        self.next_time()
+    }
+    /// Takes the mail for any neighbour that has some, with its position in
+    /// [`Domain::neighbours`].
+    fn take_mail(&mut self) -> Option<(usize, Self::Mail)>;
+    /// Takes the mail for a neighbour, which may be empty.
+    fn take_mail_for(&mut self, neighbour: usize) -> Self::Mail;
+    /// Takes empty mail back, whose memory may be used again.
+    fn reuse(&mut self, mail: Self::Mail) {
+        drop(mail);
+    }
     /// True if mail that came from another rank is valid here: its indices name places of this
     /// domain that this neighbour may write to.
     fn accepts(&self, neighbour: usize, mail: &Self::Mail) -> bool;

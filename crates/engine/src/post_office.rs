@@ -1,5 +1,7 @@
 //! Mail between domains: from the outboxes to the inboxes, within a rank and between ranks.
 
+use std::collections::BTreeMap;
+
 use super::{Agreement, Domain, EXPECTING, Mail, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
@@ -8,45 +10,47 @@ struct Neighbourhood {
     /// For each neighbour: its place among this rank's domains, or the rank that owns it.
     places: Vec<Place>,
     /// For each neighbour: this domain's place in the neighbour's own list.
-    back: Vec<usize>,
+    back: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 enum Place {
-    Here(usize),
+    Here(u32),
     There(u32),
 }
 
 /// Mail of a domain of this rank, and its state at the end of a piece of a window.
 pub(super) struct Desk<M> {
-    /// For each neighbour: mail to be delivered.
-    inboxes: Vec<M>,
-    /// The neighbours whose mail is to be delivered, ascending.
-    full: Vec<usize>,
-    /// The neighbours that there is mail for.
-    sends: Vec<usize>,
-    /// The earliest event in that mail.
+    /// Mail to be delivered, with the place of its sender among the neighbours: ascending.
+    comes: Vec<(usize, M)>,
+    /// Mail to be handed over, with the place of its receiver.
+    goes: Vec<(usize, M)>,
+    /// The earliest event in that.
     mail: Time,
-    /// The next event of the domain.
+    /// The next time at which the domain has anything to do without mail.
+    wakes: Time,
+    /// Its next event.
     next: Time,
     moved: u64,
     finished: bool,
 }
 
-impl<M: Mail> Desk<M> {
-    fn new(neighbours: usize) -> Desk<M> {
+impl<M> Default for Desk<M> {
+    fn default() -> Self {
         Desk {
-            inboxes: (0..neighbours).map(|_| M::default()).collect(),
-            full: Vec::new(),
-            sends: Vec::new(),
+            comes: Vec::new(),
+            goes: Vec::new(),
             mail: NEVER,
+            wakes: 0,
             next: NEVER,
             moved: 0,
             finished: false,
         }
     }
+}
 
-    /// Runs its domain up to a time, with the mail that has come.
+impl<M: Mail> Desk<M> {
+    /// Runs its domain up to a time, with the mail that has come, if it has anything to do.
     ///
     /// # Errors
     /// If the domain cannot go on.
@@ -55,6 +59,9 @@ impl<M: Mail> Desk<M> {
         domain: &mut D,
         until: Time,
     ) -> Result<(), D::Error> {
+        if self.comes.is_empty() && self.wakes >= until {
+            return Ok(());
+        }
         domain.prepare();
         self.deliver(domain);
         domain.advance(until)?;
@@ -62,38 +69,38 @@ impl<M: Mail> Desk<M> {
         Ok(())
     }
 
-    /// Takes note of the mail and the state of its domain.
+    /// Takes the mail of its domain, and takes note of its state.
     pub fn look<D: Domain<Mail = M>>(&mut self, domain: &mut D) {
+        self.wakes = domain.wakes();
         self.next = domain.next_time();
         self.moved = domain.moved();
         self.finished = domain.finished();
-        self.mail = NEVER;
-        self.sends.clear();
-        for slot in 0..self.inboxes.len() {
-            let outbox = domain.outbox(slot);
-            if !outbox.is_empty() {
-                self.mail = self.mail.min(outbox.earliest());
-                self.sends.push(slot);
-            }
+        while let Some((slot, mail)) = domain.take_mail() {
+            self.mail = self.mail.min(mail.earliest());
+            self.goes.push((slot, mail));
         }
     }
 
     /// Delivers the mail that has come, in the order of the senders.
     fn deliver<D: Domain<Mail = M>>(&mut self, domain: &mut D) {
+        if !self.comes.is_empty() {
+            // It may have something to do sooner now.
+            self.wakes = 0;
+        }
         for step in 0..EXPECTING {
-            for &slot in &self.full {
-                domain.expect(&self.inboxes[slot], step);
+            for (_, mail) in &self.comes {
+                domain.expect(mail, step);
             }
         }
-        for slot in self.full.drain(..) {
-            let mail = &mut self.inboxes[slot];
-            domain.deliver(slot, mail);
+        for (slot, mut mail) in self.comes.drain(..) {
+            domain.deliver(slot, &mut mail);
             mail.clear();
+            domain.reuse(mail);
         }
     }
 }
 
-/// Hands the outboxes over: by a swap inside the rank, in one message to each neighbouring rank.
+/// Hands mail over: inside the rank as it is, and in one message to each neighbouring rank.
 /// Received mail is kept until its receiver runs next, so that it is fresh in the cache then.
 pub(super) struct PostOffice<M> {
     around: Vec<Neighbourhood>,
@@ -117,27 +124,28 @@ impl<M: Mail> PostOffice<M> {
     ) -> Self {
         let own = share.of(rank);
         let place = |id: DomainId| match own.contains(&id) {
-            true => Place::Here((id - own.start) as usize),
+            true => Place::Here(id - own.start),
             false => Place::There(share.owner(id)),
         };
-        let around: Vec<Neighbourhood> = domains
-            .iter()
-            .map(|domain| Neighbourhood {
-                places: domain.neighbours().iter().map(|&id| place(id)).collect(),
-                back: domain
-                    .neighbours()
-                    .iter()
-                    .map(|&id| {
-                        neighbours_of(id)
-                            .binary_search(&domain.id())
-                            .unwrap_or(usize::MAX)
-                    })
-                    .collect(),
-            })
-            .collect();
-        let mut ranks: Vec<u32> = around
-            .iter()
-            .flat_map(|around| &around.places)
+        // Each list is long, and takes long to make.
+        let mut others: BTreeMap<DomainId, Vec<DomainId>> = BTreeMap::new();
+        let mut back = |id: DomainId, of: DomainId| {
+            let list = match place(id) {
+                Place::Here(at) => domains[at as usize].neighbours(),
+                Place::There(_) => others.entry(id).or_insert_with(|| neighbours_of(id)),
+            };
+            list.binary_search(&of).map_or(u32::MAX, |at| at as u32)
+        };
+        let around = domains.iter().map(|domain| {
+            let neighbours = || domain.neighbours().iter();
+            Neighbourhood {
+                places: neighbours().map(|&id| place(id)).collect(),
+                back: neighbours().map(|&id| back(id, domain.id())).collect(),
+            }
+        });
+        let around: Vec<Neighbourhood> = around.collect();
+        let places = around.iter().flat_map(|around| &around.places);
+        let mut ranks: Vec<u32> = places
             .filter_map(|place| match place {
                 Place::There(rank) => Some(*rank),
                 Place::Here(_) => None,
@@ -145,16 +153,13 @@ impl<M: Mail> PostOffice<M> {
             .collect();
         ranks.sort_unstable();
         ranks.dedup();
-        let outgoing = vec![Vec::new(); ranks.len()];
-        let desk = |around: &Neighbourhood| Desk::new(around.places.len());
-        let desks = around.iter().map(desk).collect();
         PostOffice {
             around,
-            desks,
+            desks: domains.iter().map(|_| Desk::default()).collect(),
             first: own.start,
+            outgoing: vec![Vec::new(); ranks.len()],
             ranks,
             complete: false,
-            outgoing,
         }
     }
 
@@ -171,7 +176,7 @@ impl<M: Mail> PostOffice<M> {
         Ok(())
     }
 
-    /// Hands over the outboxes of a window, and the ranks' agreement with them.
+    /// Hands over the mail of a window, and the ranks' agreement with it.
     /// A message is this rank's agreement and a row of entries. If every rank is a neighbour, the
     /// agreements in the messages suffice; otherwise the ranks combine them in a reduction.
     pub fn hand_over<D, T>(
@@ -185,8 +190,13 @@ impl<M: Mail> PostOffice<M> {
         T: Transport + ?Sized,
     {
         mine.next = mine.next.min(self.earliest_mail());
-        self.pack(domains, mine);
-        self.swap(domains);
+        for bytes in &mut self.outgoing {
+            bytes.clear();
+            bytes.extend_from_slice(bytemuck::bytes_of(&mine));
+        }
+        for (sender, domain) in domains.iter_mut().enumerate() {
+            self.send(sender, domain);
+        }
         let incoming = transport.exchange(&self.ranks, &self.outgoing)?;
         let mut common = if self.complete {
             mine
@@ -197,50 +207,56 @@ impl<M: Mail> PostOffice<M> {
         for (bytes, &rank) in incoming.iter().zip(&self.ranks) {
             common = common.with(unpack(bytes, rank, &mut remote)?);
         }
-        remote.sort_by_key(|entry| (entry.receiver, entry.sender));
-        let mut remote = remote.into_iter().peekable();
-        for (receiver, (domain, desk)) in domains.iter().zip(&mut self.desks).enumerate() {
-            let id = self.first + receiver as DomainId;
-            for slot in 0..self.around[receiver].places.len() {
-                if remote.peek().is_none() {
-                    break;
-                }
-                if let Place::There(_) = self.around[receiver].places[slot] {
-                    let sender = domain.neighbours()[slot];
-                    let due = |entry: &Entry| (entry.sender, entry.receiver) == (sender, id);
-                    if let Some(entry) = remote.next_if(due) {
-                        let (rank, bytes) = (entry.rank, entry.mail.len());
-                        let garbled = TransportError::Garbled { rank, bytes };
-                        desk.inboxes[slot] = M::decode(entry.mail)
-                            .filter(|mail| domain.accepts(slot, mail))
-                            .ok_or(garbled)?;
-                        desk.full.push(slot);
-                    }
-                }
-            }
-            desk.full.sort_unstable();
+        for entry in remote {
+            let (rank, bytes) = (entry.rank, entry.mail.len());
+            let taken = self.take_in(domains, &entry);
+            taken.ok_or(TransportError::Garbled { rank, bytes })?;
         }
         Ok(common)
     }
 
-    /// Hands the mail between domains of this rank over. A box is not touched if it is empty: a
-    /// domain may have many neighbours and little mail for each.
-    fn swap<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
-        for (sender, around) in self.around.iter().enumerate() {
-            let sends = std::mem::take(&mut self.desks[sender].sends);
-            for &slot in &sends {
-                if let Place::Here(receiver) = around.places[slot] {
-                    let (back, desk) = (around.back[slot], &mut self.desks[receiver]);
-                    std::mem::swap(domains[sender].outbox(slot), &mut desk.inboxes[back]);
-                    desk.full.push(back);
+    /// Hands the mail of one domain over. That of a message between ranks goes into the message.
+    fn send<D: Domain<Mail = M>>(&mut self, sender: usize, domain: &mut D) {
+        let desk = &mut self.desks[sender];
+        if desk.goes.is_empty() {
+            return;
+        }
+        desk.mail = NEVER;
+        let mut goes = std::mem::take(&mut desk.goes);
+        let around = &self.around[sender];
+        for (slot, mut mail) in goes.drain(..) {
+            match around.places[slot] {
+                Place::Here(receiver) => {
+                    let comes = &mut self.desks[receiver as usize].comes;
+                    comes.push((around.back[slot] as usize, mail));
+                }
+                Place::There(rank) => {
+                    let to = self.ranks.partition_point(|&other| other < rank);
+                    let ends = [self.first + sender as u32, domain.neighbours()[slot]];
+                    pack(&mut self.outgoing[to], ends, &mail);
+                    mail.clear();
+                    domain.reuse(mail);
                 }
             }
-            self.desks[sender].sends = sends;
         }
+        self.desks[sender].goes = goes;
     }
 
-    /// The earliest event in any outbox, regardless of the receiver, so that the next window does
-    /// not depend on the ranks.
+    /// Takes in the mail of a domain of another rank; None if it makes no sense.
+    fn take_in<D: Domain<Mail = M>>(&mut self, domains: &[D], entry: &Entry) -> Option<()> {
+        let receiver = entry.receiver.checked_sub(self.first)? as usize;
+        let domain = domains.get(receiver)?;
+        let slot = domain.neighbours().binary_search(&entry.sender).ok()?;
+        let mail = M::decode(entry.mail).filter(|mail| domain.accepts(slot, mail))?;
+        // Mail of this rank has come in the order of its senders already.
+        let comes = &mut self.desks[receiver].comes;
+        let place = comes.partition_point(|(before, _)| *before < slot);
+        comes.insert(place, (slot, mail));
+        Some(())
+    }
+
+    /// The earliest event in any mail, regardless of the receiver, so that the next window does not
+    /// depend on the ranks.
     pub fn earliest_mail(&self) -> Time {
         let mail = self.desks.iter().map(|desk| desk.mail);
         mail.min().unwrap_or(NEVER)
@@ -262,35 +278,10 @@ impl<M: Mail> PostOffice<M> {
         self.desks.iter().all(|desk| desk.finished)
     }
 
-    /// Takes note of the mail and the state of all domains.
+    /// Takes the mail of all domains, and takes note of their states.
     pub fn look<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
         let desks = self.desks.iter_mut().zip(domains);
         desks.for_each(|(desk, domain)| desk.look(domain));
-    }
-
-    fn pack<D: Domain<Mail = M>>(&mut self, domains: &mut [D], mine: Agreement) {
-        for bytes in &mut self.outgoing {
-            bytes.clear();
-            bytes.extend_from_slice(bytemuck::bytes_of(&mine));
-        }
-        for (sender, (around, desk)) in self.around.iter().zip(&self.desks).enumerate() {
-            for &slot in &desk.sends {
-                let Place::There(rank) = around.places[slot] else {
-                    continue;
-                };
-                let receiver = domains[sender].neighbours()[slot];
-                let mail = domains[sender].outbox(slot);
-                let to = self.ranks.partition_point(|&other| other < rank);
-                let bytes = &mut self.outgoing[to];
-                let head = [self.first + sender as u32, receiver, 0, 0];
-                let begin = bytes.len();
-                bytes.extend_from_slice(bytemuck::cast_slice(&head));
-                mail.encode(bytes);
-                let length = (bytes.len() - begin - HEAD) as u64;
-                bytes[begin + 8..begin + HEAD].copy_from_slice(&length.to_le_bytes());
-                mail.clear();
-            }
-        }
     }
 
     /// Delivers the mail of a domain for one of its neighbours on this rank at once. Returns the
@@ -304,11 +295,11 @@ impl<M: Mail> PostOffice<M> {
         let Place::Here(receiver) = self.around[sender].places[slot] else {
             unreachable!("a schedule with interleaving runs on one rank");
         };
-        let back = self.around[sender].back[slot];
-        let inbox = &mut self.desks[receiver].inboxes[back];
-        std::mem::swap(domains[sender].outbox(slot), inbox);
-        domains[receiver].deliver(back, inbox);
-        inbox.clear();
+        let (receiver, back) = (receiver as usize, self.around[sender].back[slot]);
+        let mut mail = domains[sender].take_mail_for(slot);
+        domains[receiver].deliver(back as usize, &mut mail);
+        mail.clear();
+        domains[sender].reuse(mail);
         receiver
     }
 
@@ -327,6 +318,15 @@ struct Entry<'a> {
     receiver: DomainId,
     mail: &'a [u8],
     rank: u32,
+}
+
+/// Appends an entry to a message.
+fn pack<M: Mail>(bytes: &mut Vec<u8>, [sender, receiver]: [DomainId; 2], mail: &M) {
+    let begin = bytes.len();
+    bytes.extend_from_slice(bytemuck::cast_slice(&[sender, receiver, 0, 0]));
+    mail.encode(bytes);
+    let length = (bytes.len() - begin - HEAD) as u64;
+    bytes[begin + 8..begin + HEAD].copy_from_slice(&length.to_le_bytes());
 }
 
 /// The agreement at the head of a message; its entries are added to the list.

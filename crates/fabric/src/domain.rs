@@ -17,7 +17,8 @@ use crate::state::ends::source::Source;
 use crate::state::event::{EventKind, Keys};
 use crate::state::hosts::Hosts;
 use crate::state::mail::inbox::{Inbox, SpareLetters};
-use crate::state::mail::post::{CreditMail, PacketMail, Post};
+use crate::state::mail::outboxes::Outboxes;
+use crate::state::mail::post::{PacketMail, Post};
 use crate::state::pool::Pool;
 use crate::state::records::stats::Stats;
 use crate::state::records::task_log::TaskStep;
@@ -27,7 +28,7 @@ use crate::state::{
 };
 use weir_congestion::{About, Actions, Capabilities, Scheme};
 use weir_engine::{Domain, EventQueue, Schedule};
-use weir_model::{Classes, DomainId, PacketKind, Signal, Time};
+use weir_model::{Classes, DomainId, PacketKind, Time};
 use weir_network::routing::{Hop, NicChoice};
 use weir_slots::Slots;
 
@@ -143,7 +144,7 @@ pub struct FabricDomain<K: Compiled> {
     /// Requests of the scheme's hook while it is called.
     pub(super) actions: Actions,
     /// Empty between two windows.
-    pub(super) outboxes: Vec<Post>,
+    pub(super) outboxes: Outboxes,
     pub(super) spare: SpareLetters,
     /// Reason why this domain cannot continue.
     pub(super) fault: Option<Fault>,
@@ -254,12 +255,6 @@ impl<K: Compiled> FabricDomain<K> {
             + self.records.attribution.memory_bytes()
             + self.records.link_log.memory_bytes()
             + self.scheme.memory_bytes();
-        let mail = self.outboxes.iter().map(|post| {
-            post.headers.capacity() * 8
-                + post.packets.capacity() * size_of::<PacketMail>()
-                + post.credits.capacity() * size_of::<CreditMail>()
-                + post.signals.capacity() * size_of::<Signal>()
-        });
         let again: usize = self.ends.resends.iter().map(Resends::memory_bytes).sum();
         let inboxes: usize = self.mail.inboxes.iter().map(Inbox::memory_bytes).sum();
         let spare: usize = self.spare.iter().map(Vec::capacity).sum();
@@ -268,7 +263,7 @@ impl<K: Compiled> FabricDomain<K> {
             .channels
             .iter()
             .map(|channel| channel.credit.memory_bytes());
-        let mail = mail.sum::<usize>() + inboxes + spare * size_of::<PacketMail>();
+        let mail = self.outboxes.memory_bytes() + inboxes + spare * size_of::<PacketMail>();
         let credits = credits.sum::<usize>() + self.ports.wide_ports.credit_bytes();
         let packets = self.pool.memory_bytes() + credits + mail;
         let parts = self.ends.partial.memory_bytes() + self.ends.acknowledged.memory_bytes();
@@ -309,8 +304,21 @@ impl<K: Compiled> Domain for FabricDomain<K> {
         self.fault.take().map_or(Ok(()), Err)
     }
 
-    fn outbox(&mut self, neighbour: usize) -> &mut Post {
-        &mut self.outboxes[neighbour]
+    fn wakes(&self) -> Time {
+        self.queue.next_time().min(self.next_sample())
+    }
+
+    fn take_mail(&mut self) -> Option<(usize, Post)> {
+        let (neighbour, post) = self.outboxes.take_any()?;
+        Some((neighbour as usize, post))
+    }
+
+    fn take_mail_for(&mut self, neighbour: usize) -> Post {
+        self.outboxes.take(neighbour as u32)
+    }
+
+    fn reuse(&mut self, mail: Post) {
+        self.outboxes.reuse(mail);
     }
 
     fn accepts(&self, neighbour: usize, mail: &Post) -> bool {

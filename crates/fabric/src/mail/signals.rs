@@ -61,7 +61,7 @@ impl<K: Compiled> FabricDomain<K> {
             }
             // If there are signals, every other domain is a neighbour.
             let neighbour = domain - u32::from(domain > self.id);
-            let post = &mut self.outboxes[neighbour as usize];
+            let post = self.outboxes.to(neighbour);
             if self.mail.signals.interleaved && post.signals.is_empty() {
                 self.mail.signals.urgent.push(neighbour);
             }

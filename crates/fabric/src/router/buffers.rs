@@ -17,7 +17,8 @@ impl<K: Compiled> FabricDomain<K> {
         match place.upstream {
             Upstream::Output(output) => self.take_credit(output, queue, flits, time),
             Upstream::Away { neighbour, output } => {
-                self.outboxes[neighbour as usize].credit(time, output, queue, flits);
+                let post = self.outboxes.to(neighbour);
+                post.credit(time, output, queue, flits);
             }
             Upstream::Nothing => {}
         }

@@ -18,7 +18,7 @@ use crate::state::ends::resend::Resends;
 use crate::state::ends::source::Source;
 use crate::state::event::Keys;
 use crate::state::hosts::Hosts;
-use crate::state::mail::post::Post;
+use crate::state::mail::outboxes::Outboxes;
 use crate::state::pool::Pool;
 use crate::state::records::attribution::Attribution;
 use crate::state::records::samples::Samples;
@@ -206,7 +206,7 @@ impl<K: Compiled> FabricDomain<K> {
                 recorded: recording.scheme,
                 ..Actions::default()
             },
-            outboxes: neighbours.iter().map(|_| Post::default()).collect(),
+            outboxes: Outboxes::new(neighbours.len()),
             neighbours,
             spare: Vec::new(),
             fault: None,

@@ -55,10 +55,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// # Errors
     /// If it cannot be written.
     pub fn save(&self, out: &mut dyn Write) -> Result<(), CodecError> {
-        debug_assert!(
-            self.outboxes.iter().all(weir_engine::Mail::is_empty),
-            "mail is left"
-        );
+        debug_assert!(self.outboxes.is_empty(), "mail is left");
         let mut events = self.queue.pending();
         events.sort_unstable();
         let state = Saved {

@@ -405,7 +405,7 @@ impl<K: Compiled> FabricDomain<K> {
             }
             Wire::Away { neighbour, input } => {
                 let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
-                let post = &mut self.outboxes[neighbour as usize];
+                let post = self.outboxes.to(neighbour);
                 post.packet(packet, origin, input);
                 if K::CC && self.pool.header_words() > 0 {
                     post.headers.extend_from_slice(self.pool.header_mut(index));

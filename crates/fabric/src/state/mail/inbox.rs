@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::state::InIndex;
-use crate::state::mail::post::{PacketMail, SHORT};
+use crate::state::mail::post::{PacketMail, SHORT, room};
 use weir_slots::prefetch;
 
 /// Packets on their way from a neighbouring domain, in order of arrival, if they all come by one
@@ -72,14 +72,16 @@ impl Inbox {
     /// Adds a packet.
     pub fn push(&mut self, mail: PacketMail, spare: &mut SpareLetters) {
         // No letter grows: it would never be read to its end if packets keep coming.
-        if let Some(letter) = self.letters.back_mut()
-            && letter.len() < letter.capacity()
-        {
-            letter.push(mail);
-            return;
+        let mut before = 0;
+        if let Some(letter) = self.letters.back_mut() {
+            if letter.len() < letter.capacity() {
+                letter.push(mail);
+                return;
+            }
+            before = letter.len().min(SHORT / 2);
         }
         let mut letter = spare.pop().unwrap_or_default();
-        letter.reserve(SHORT);
+        letter.reserve(room(before));
         letter.push(mail);
         self.letters.push_back(letter);
     }

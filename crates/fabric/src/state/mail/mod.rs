@@ -2,6 +2,7 @@
 
 pub(crate) mod inbox;
 pub(crate) mod later;
+pub(crate) mod outboxes;
 pub(crate) mod post;
 pub(crate) mod signals;
 pub(crate) mod speaker;

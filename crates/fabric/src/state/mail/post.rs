@@ -34,8 +34,6 @@ pub struct CreditMail {
 pub struct Post {
     /// The earliest time of all of them; [`NEVER`] if there is nothing in it.
     earliest: Time,
-    /// Packets for which the longest letter has had room.
-    longest: usize,
     pub packets: Vec<PacketMail>,
     pub credits: Vec<CreditMail>,
     /// The headers of the packets, one after another; empty if the scheme has none.
@@ -52,13 +50,22 @@ impl Default for Post {
             headers: Vec::new(),
             signals: Vec::new(),
             earliest: NEVER,
-            longest: 0,
         }
     }
 }
 
-/// Packets for which a letter has room at least.
+/// Letters of fewer packets are copied into one of up to this length.
 pub const SHORT: usize = 16;
+
+/// Room of the letter after one of `before` packets: most pairs of domains of a large network have
+/// a packet or two for each other.
+pub fn room(before: usize) -> usize {
+    match before {
+        0 => 2,
+        short if short < SHORT => 2 * short,
+        long => long + long / 4,
+    }
+}
 
 /// Packets ahead of the one being written for which memory is fetched into the cache.
 const AHEAD: usize = 1;
@@ -81,17 +88,13 @@ impl Post {
         }
     }
 
-    /// Makes room for more packets.
-    /// Letters are reused and keep their capacity; if links between domains are long, most packets
-    /// under way are in letters. So they grow by little, and a new one starts at the length that
-    /// those before it have reached.
+    /// Makes room for more packets. Letters are used again and keep their capacity; if links between
+    /// domains are long, most packets under way are in letters. So they grow by little.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
         let length = self.packets.len();
-        let wanted = length + (length / 4).max(SHORT);
-        self.longest = self.longest.max(wanted);
-        self.packets.reserve_exact(self.longest - length);
+        self.packets.reserve_exact(room(length) - length);
     }
 
     #[inline]
@@ -150,7 +153,6 @@ impl Mail for Post {
             headers,
             signals,
             earliest,
-            longest: 0,
         })
     }
 
