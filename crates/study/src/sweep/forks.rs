@@ -92,6 +92,11 @@ impl<'a> Forks<'a> {
         group.map_or(point, |group| group.points[0])
     }
 
+    /// True if a point shares a state with others.
+    pub fn shares(&self, point: usize) -> bool {
+        self.of.contains_key(&point)
+    }
+
     /// True if a point has to wait until another one has written the state.
     pub fn waits(&mut self, point: usize) -> bool {
         let Some(&at) = self.of.get(&point) else {

@@ -29,8 +29,8 @@ use weir_result::{Lock, began, here, read, read_run};
 use weir_simulation::config::Catalog;
 use weir_simulation::now;
 
-/// Time between two checks of the runs.
-const TICK: Duration = Duration::from_millis(20);
+/// Time between two checks of the runs, which takes some microseconds.
+const TICK: Duration = Duration::from_millis(2);
 /// Time between two checks of points that another sweep runs.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Time that a run gets to end in good order after it was asked to: most of what batch systems give
@@ -226,7 +226,10 @@ impl<'a> Sweep<'a> {
                     let state = active.conclude(exit)?;
                     match state {
                         State::Failed(..) => self.outcome.failed += 1,
-                        _ => self.outcome.spared.add(&active.dir),
+                        _ if self.forks.shares(active.point.index) => {
+                            self.outcome.spared.add(&active.dir);
+                        }
+                        _ => {}
                     }
                     self.forks.settled(active.point.index);
                     let seconds = active.since.elapsed().as_secs_f64();
