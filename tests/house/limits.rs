@@ -199,7 +199,7 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             "crates/simulation/src/config/tests/refused/values.rs fn workload_values",
             110,
         ),
-        ("crates/engine/src/run.rs fn run", 82),
+        ("crates/engine/src/run.rs fn run", 84),
         ("crates/fabric/src/endpoint/nic.rs fn packet_of_pair", 86),
         ("crates/report/src/congestion.rs fn drawing", 94),
         ("crates/report/src/draw/tests.rs fn plots", 91),

@@ -32,6 +32,8 @@ pub(super) struct Desk<M> {
     /// Its next event.
     next: Time,
     moved: u64,
+    /// Its moves at the end of the piece before.
+    moved_before: u64,
     finished: bool,
 }
 
@@ -44,6 +46,7 @@ impl<M> Default for Desk<M> {
             wakes: 0,
             next: NEVER,
             moved: 0,
+            moved_before: 0,
             finished: false,
         }
     }
@@ -268,9 +271,15 @@ impl<M: Mail> PostOffice<M> {
         next.min().unwrap_or(NEVER)
     }
 
-    /// Moves of all domains.
-    pub fn moved(&self) -> u64 {
-        self.desks.iter().map(|desk| desk.moved).sum()
+    /// Moves of all domains, and the most of any domain since this was asked before.
+    pub fn moved(&mut self) -> (u64, u64) {
+        let (mut all, mut most) = (0, 0);
+        for desk in &mut self.desks {
+            all += desk.moved;
+            most = most.max(desk.moved - desk.moved_before);
+            desk.moved_before = desk.moved;
+        }
+        (all, most)
     }
 
     /// True if the run needs nothing more from any domain.

@@ -120,7 +120,7 @@ impl StopReason {
     }
 }
 
-/// State of the run after every piece of a window. The same on all ranks except for `moved_here`.
+/// State of the run after every piece of a window. The same on all ranks except for the moves.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The place that the run has reached, from which it could start.
@@ -129,6 +129,8 @@ pub struct Progress {
     pub next: Time,
     /// Moves of this rank's domains since the start.
     pub moved_here: u64,
+    /// Moves of the domain that moved most in each piece, added up: threads do not divide them.
+    pub moved_alone: u64,
     /// True if some rank wants the state here, and none wants the end.
     pub save: bool,
     /// True if everything before [`Monitor::cut`] has been simulated here, and nothing after it.
@@ -222,7 +224,7 @@ where
     let mut pace = Pace::new(schedule.window, monitor.heed_within());
     let mut at = start;
     post.look(domains);
-    let (mut moved_before, mut backwards) = (post.moved(), false);
+    let (mut moved_before, mut moved_alone, mut backwards) = (post.moved().0, 0, false);
     post.agree_on_neighbours(transport)?;
     let mut common = Agreement {
         next: post.next_event(),
@@ -253,7 +255,8 @@ where
             debug_assert!(post.earliest_mail() >= at.until, "before {} ps", at.until);
         }
         backwards = !backwards;
-        let moved_here = post.moved();
+        let (moved_here, most) = post.moved();
+        moved_alone += most;
         let asked = monitor.stop().map(|reason| reason as u64);
         let asked = asked.or_else(|| monitor.wants_state().then_some(SAVE));
         let mine = Agreement {
@@ -271,6 +274,7 @@ where
             at,
             next: common.next,
             moved_here,
+            moved_alone,
             save: common.go_on == SAVE,
             cut: cut.is_some(),
         };

@@ -36,6 +36,8 @@ pub struct Viewer {
     shared: Option<PathBuf>,
     lock: Option<Lock>,
     kind: Kind,
+    /// Packet-hops of this rank, and those that threads do not divide.
+    hops: [u64; 2],
     /// File in which the progress is written, and the time of the next note.
     place: Option<PathBuf>,
     next: Duration,
@@ -75,6 +77,7 @@ impl Viewer {
             shared: None,
             lock: None,
             kind,
+            hops: [0; 2],
             place,
             next: NOTE,
         }
@@ -123,6 +126,13 @@ impl Viewer {
 
     /// Removes the bar.
     pub fn finish(self) {
+        let [all, alone] = self.hops;
+        if alone > 0 {
+            let limit = all as f64 / alone as f64;
+            tracing::info!(
+                "the balance of domains allows {limit:.1} times the speed of one thread"
+            );
+        }
         if let Some(progress) = self.progress {
             progress.finish();
         }
@@ -134,6 +144,7 @@ impl Observer for Viewer {
         has_reached(now.at.until);
         // The moves of the other ranks are not known between windows; they share the work evenly.
         let moved = now.moved_here * u64::from(ranks);
+        self.hops = [now.moved_here, now.moved_alone];
         self.note(now.at.until, moved);
         if let Some(progress) = &mut self.progress {
             progress.update(now.at.until, moved, self.started.elapsed());

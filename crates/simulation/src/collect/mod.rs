@@ -52,7 +52,7 @@ pub struct Collected {
 
 /// Report of one rank to rank 0 at the end of a run.
 #[derive(Serialize, Deserialize)]
-struct RankReport {
+pub struct RankReport {
     domains: Vec<DomainReport>,
     /// Those of watched packets here.
     steps: Vec<Step>,
@@ -62,26 +62,32 @@ struct RankReport {
     host: String,
 }
 
+impl RankReport {
+    /// Report of the domains of this rank. Nothing else of them is needed for the result.
+    pub fn new(parts: &mut [&mut dyn Part], simulated: Time) -> RankReport {
+        let steps = parts.iter().flat_map(|part| part.steps().to_vec());
+        RankReport {
+            steps: steps.collect(),
+            tasks: (parts.iter_mut())
+                .map(|part| part.take_task_log())
+                .collect(),
+            domains: (parts.iter_mut())
+                .map(|part| part.report(simulated))
+                .collect(),
+            peak_memory_bytes: crate::machine::peak_memory_bytes(),
+            host: crate::machine::host(),
+        }
+    }
+}
+
 /// Collects on rank 0; None on the others.
 pub fn collect(
-    parts: &mut [&mut dyn Part],
+    mine: RankReport,
     plan: &Plan,
     simulated: Time,
     end: End,
     transport: &mut dyn Transport,
 ) -> Result<Option<Collected>, RunError> {
-    let steps = parts.iter().flat_map(|part| part.steps().to_vec());
-    let mine = RankReport {
-        steps: steps.collect(),
-        tasks: (parts.iter_mut())
-            .map(|part| part.take_task_log())
-            .collect(),
-        domains: (parts.iter_mut())
-            .map(|part| part.report(simulated))
-            .collect(),
-        peak_memory_bytes: crate::machine::peak_memory_bytes(),
-        host: crate::machine::host(),
-    };
     let Some(ranks) = gather(transport, mine)? else {
         return Ok(None);
     };

@@ -16,7 +16,7 @@ pub use means::Means;
 pub use observer::{Observer, SavedState};
 pub use trial::{Sample, Trial, trial};
 
-use crate::collect::{Facts, collect};
+use crate::collect::{Facts, RankReport, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
 use begin::{begin, forked_from};
@@ -147,7 +147,10 @@ fn concluded(
         let detector = &lookout.detector;
         detector.search_hang(&parts, transport, simulated)?;
     }
-    let collected = collect(&mut parts, plan, simulated, end, transport)?;
+    let report = RankReport::new(&mut parts, simulated);
+    // Its memory is needed for the tables.
+    drop(fabric);
+    let collected = collect(report, plan, simulated, end, transport)?;
     Ok(collected.map(|all| Outcome {
         data: all.data,
         facts: all.facts,
