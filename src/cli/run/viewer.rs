@@ -36,7 +36,7 @@ pub struct Viewer {
     shared: Option<PathBuf>,
     lock: Option<Lock>,
     kind: Kind,
-    /// Packet-hops of this rank, and those that threads do not divide.
+    /// Packet-hops of this rank, and its share that threads do not divide.
     hops: [u64; 2],
     /// File in which the progress is written, and the time of the next note.
     place: Option<PathBuf>,

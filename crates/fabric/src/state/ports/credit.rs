@@ -215,7 +215,7 @@ impl Credit {
         if 2 * (self.count as usize) < self.ring.len() {
             return;
         }
-        let length = (2 * self.ring.len()).max(4);
+        let length = (2 * self.ring.len()).max(1);
         let rest = std::iter::repeat(Coming::default());
         self.ring = self.coming().chain(rest).take(length).collect();
         self.head = 0;
