@@ -203,7 +203,7 @@ fn a_stopped_run_saves_its_state() {
         "e.toml",
         "--out",
         "b",
-        "--max-wall=100 ms",
+        "--max-wall=20 ms",
         "--checkpoint-every=1 h",
     ];
     let (code, said) = case.run(&limited);
