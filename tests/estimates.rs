@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::{Cli, Experiment};
 use weir::engine::Local;
 use weir::fabric::{Fabric, Parts};
-use weir::forecast::{Amount, Basis, Forecast, Work};
+use weir::forecast::{Amount, Basis, Forecast, Scaling, Work, Workers};
 use weir::simulation::{Plan, trial};
 
 /// Bytes of the state of all domains, built.
@@ -456,4 +456,38 @@ fn memory_of_an_alltoall_is_that_of_its_open_messages() {
             "{algorithm} {tasks}: {ratio:.2} of what it took"
         );
     }
+}
+
+/// Nine even domains: the time is that of the rank with the most, shared by its threads, and each
+/// window takes a little more. Signals that take no time are for one thread.
+#[test]
+fn time_on_ranks_and_threads_follows_the_domains() {
+    let even = Experiment::dragonfly(2, 4, 2).uniform(0.5).until("20 us");
+    let plan = even.plan();
+    let begun = trial(&plan, Duration::ZERO, &mut |_| false).expect("runs");
+    let alone = Forecast::of(&work(&even), &begun);
+    // Domains of the same traffic, in windows of some length.
+    let (windows, balance) = (begun.windows as f64, begun.balance);
+    assert!((6.0..=9.0).contains(&balance), "{balance}");
+    let on = |ranks, threads| {
+        let workers = Workers { ranks, threads };
+        Scaling::of(&plan, &alone, &begun, workers).expect("windows")
+    };
+    let share = |ranks, threads| on(ranks, threads).seconds / alone.seconds;
+    assert!((share(1, 1) - 1.0).abs() < 1e-9);
+    let meetings = windows * 3e-6 / alone.seconds;
+    assert!((share(1, 3) - 1.0 / 3.0 - meetings).abs() < 1e-9);
+    // Five domains of nine on one of two ranks, which exchange a message in each window.
+    assert_eq!(on(2, 1).domains, 5);
+    let messages = windows * 1.5e-6 + alone.packet_hops / 2.0 * 112.0 / 10e9;
+    let expected = 5.0 / 9.0 + messages / alone.seconds;
+    assert!((share(2, 1) - expected).abs() < 1e-9);
+    // No more than a thread for each domain is of use.
+    assert_eq!(on(1, 9).seconds, on(1, 1_000).seconds);
+    let signals = even.set("congestion.scheme", "codes_cc").plan();
+    let workers = Workers {
+        ranks: 1,
+        threads: 2,
+    };
+    assert_eq!(Scaling::of(&signals, &alone, &begun, workers), None);
 }

@@ -1,4 +1,4 @@
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -285,6 +285,12 @@ pub struct CheckOptions {
     /// Do not begin the run: what it will take is then estimated from the file alone.
     #[arg(long)]
     pub no_calibration: bool,
+    /// Estimate the time on this number of MPI ranks, too.
+    #[arg(long, value_name = "N", conflicts_with = "no_calibration")]
+    pub ranks: Option<NonZeroU32>,
+    /// Estimate the time on this number of threads of each rank, too.
+    #[arg(long, short = 'j', value_name = "N", conflicts_with = "no_calibration")]
+    pub threads: Option<NonZeroU32>,
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use weir_report::format::{percent, scaled};
 use weir_simulation::config::Experiment;
 use weir_simulation::forecast::{ASSUMED_RATE, Basis, Forecast, Work};
-use weir_simulation::{Plan, Sample, trial};
+use weir_simulation::{Plan, Sample, Trial, trial};
 
 /// Processor time of the beginning of a run that is simulated, s.
 const LENGTH: f64 = 1.0;
@@ -33,6 +33,8 @@ const EFFORT: u64 = 1_000_000;
 pub struct Calibrated {
     /// Expected cost of the run.
     pub forecast: Forecast,
+    /// Its beginning, if it was begun.
+    pub trial: Option<Trial>,
     /// As the end of a sentence: `calibrated on its first 12 %`.
     pub words: String,
 }
@@ -43,6 +45,7 @@ pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Cali
     let work = Work::of(experiment, plan, EFFORT);
     let assumed = |why: &str| Calibrated {
         forecast: Forecast::assumed(&work, ASSUMED_RATE),
+        trial: None,
         words: format!(
             "{} packet-hops/s and shortest ways are assumed: {why}",
             scaled(ASSUMED_RATE)
@@ -77,5 +80,9 @@ pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Cali
         Basis::Part(part) => format!("calibrated on its first {}", percent(part)),
         Basis::Assumed(_) => return assumed("nothing was sent in its beginning"),
     };
-    Calibrated { forecast, words }
+    Calibrated {
+        forecast,
+        trial: Some(trial),
+        words,
+    }
 }

@@ -1,6 +1,7 @@
 //! `weir check`: finds every error of an experiment, and forecasts the cost of its run by beginning
 //! it.
 
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 
 use serde_json::{Value as Json, json};
@@ -14,6 +15,7 @@ use weir_input::ConfigError;
 use weir_model::NEVER;
 use weir_report::format;
 use weir_simulation::config::{Catalog, Document};
+use weir_simulation::forecast::{Forecast, Scaling, Workers};
 use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and the expected cost.
@@ -38,12 +40,15 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     tell_warnings(&plan.warnings);
     let Calibrated {
         mut forecast,
+        trial,
         words,
     } = calibrated(&experiment, &plan, !options.no_calibration);
     if !options.no_calibration {
         // Assumed values are the same each time.
         forecast.seconds += read;
     }
+    let split = workers(options).zip(trial.as_ref());
+    let scaling = split.map(|(workers, trial)| Scaling::of(&plan, &forecast, trial, workers));
     let topology = &plan.network().topology;
     let lookahead = match plan.lookahead {
         NEVER => "none (a single domain)".to_string(),
@@ -68,6 +73,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
             "packet_hops": forecast.packet_hops.round(),
             "simulated_ps": forecast.end.round(),
             "processor_seconds": forecast.seconds,
+            "scaled_seconds": scaling.flatten().map(|scaling| scaling.seconds),
             "memory_bytes": forecast.bytes.round(),
             "how": words,
             "experiment": experiment.resolved,
@@ -77,19 +83,13 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     let scheme: String = (scheme.iter())
         .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
         .collect();
-    let cost = experiment.cost.as_ref().map_or(String::new(), |cost| {
-        let bytes = buffer_bytes(plan.network());
-        format!(
-            "# buffers    {} in routers, {:.4} mm2 ([cost])\n",
-            format::bytes(bytes),
-            area_mm2(cost, bytes)
-        )
-    });
+    let cost = buffers_line(&plan);
     let failed = failed_lines(plan.network());
+    let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
          {failed}# lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
-         # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
+         # time       about {} on one core ({words})\n{scaled}# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
         experiment.resolved,
         topology.describe(),
         topology.routers(),
@@ -101,6 +101,41 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         format::wall(forecast.seconds),
         format::bytes(forecast.bytes as u64),
     ))
+}
+
+/// The line of the cost of buffers, if the experiment gives one.
+fn buffers_line(plan: &Plan) -> String {
+    let Some(cost) = &plan.cost else {
+        return String::new();
+    };
+    let bytes = buffer_bytes(plan.network());
+    let (size, area) = (format::bytes(bytes), area_mm2(cost, bytes));
+    format!("# buffers    {size} in routers, {area:.4} mm2 ([cost])\n")
+}
+
+/// The ranks and threads for which the time is asked.
+fn workers(options: &CheckOptions) -> Option<Workers> {
+    let number = |given: Option<NonZeroU32>| given.map_or(1, NonZeroU32::get);
+    let asked = options.ranks.is_some() || options.threads.is_some();
+    asked.then_some(Workers {
+        ranks: number(options.ranks),
+        threads: number(options.threads),
+    })
+}
+
+/// The line of the time on several ranks and threads.
+fn scaled_line(forecast: &Forecast, scaling: Option<Scaling>) -> String {
+    let Some(scaling) = scaling else {
+        let why = "signals of the scheme take no time, which one rank and one thread can run";
+        return format!("# scaled     the same: {why}\n");
+    };
+    format!(
+        "# scaled     about {} on these ranks and threads, {:.1} times as fast ({} windows; at most {} domains on a rank)\n",
+        format::wall(scaling.seconds),
+        forecast.seconds / scaling.seconds,
+        format::scaled(scaling.windows),
+        scaling.domains,
+    )
 }
 
 /// Number of links of each kind that differ from it (0) or are down at some time (1), by the name

@@ -43,9 +43,10 @@ def shrunk(value, factor):
 def shortened(experiment):
     """Values of --set that shrink all times of a (resolved) experiment."""
     run, workloads = experiment["run"], experiment["workload"]
-    if any("motif" in workload for workload in workloads):
+    programs = [workload for workload in workloads if "motif" in workload or "trace" in workload]
+    if programs:
         # Applications have no times that could be shrunk: their first microseconds.
-        starts = [microseconds(workload["start"]) for workload in workloads if "motif" in workload]
+        starts = [microseconds(workload["start"]) for workload in programs]
         return [f'run.until="{min(starts) + APPLICATION_US} us"']
     if run["until"] == "completion":
         longest = max(microseconds(workload["stop"]) for workload in workloads)

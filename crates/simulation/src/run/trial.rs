@@ -41,6 +41,10 @@ pub struct Trial {
     pub build: f64,
     /// In order of time; the first is that of the beginning, the last that of the end.
     pub samples: Vec<Sample>,
+    /// Packet-hops of all domains, divided by those of the domain with the most in each window.
+    pub balance: f64,
+    /// Windows that it took.
+    pub windows: u64,
     /// True if the run came to its own end.
     pub ended: bool,
 }
@@ -71,6 +75,8 @@ pub fn trial(
         looking: 0.0,
         pause: step,
         until: 0,
+        windows: 0,
+        hops: [0; 2],
         stop: false,
         step,
         enough,
@@ -85,6 +91,7 @@ pub fn trial(
         End::Time | End::Idle => schedule.end,
     };
     let seconds = sampler.clock.seconds() - sampler.looking;
+    let (windows, [all, alone]) = (sampler.windows, sampler.hops);
     let mut samples = sampler.samples;
     let parts = fabric.parts();
     let mut last = sample(&parts, until, seconds);
@@ -97,6 +104,8 @@ pub fn trial(
     Ok(Trial {
         build,
         samples,
+        balance: all as f64 / alone.max(1) as f64,
+        windows,
         ended: !matches!(end, End::Asked(..)),
     })
 }
@@ -110,6 +119,9 @@ struct Sampler<'a> {
     /// From one to the next.
     pause: Duration,
     until: Time,
+    windows: u64,
+    /// Of all domains, and of the domain with the most in each window.
+    hops: [u64; 2],
     stop: bool,
     step: Duration,
     enough: &'a mut dyn FnMut(&Sample) -> bool,
@@ -134,6 +146,8 @@ impl Watcher for Sampler<'_> {
         progress: Progress,
     ) -> bool {
         self.until = progress.at.until;
+        self.windows = progress.at.windows;
+        self.hops = [progress.moved_here, progress.moved_alone];
         if self.looked.elapsed() >= self.pause {
             let begun = Instant::now();
             let seconds = self.clock.seconds() - self.looking;
