@@ -294,7 +294,7 @@ def examples(tester):
     small = ["jobs/bench/uniform-1056.toml", "--set", "run.until=3 us", "--set", "run.warmup=1 us"]
     array_out = tester.dir("array")
     calls = [
-        (["--ntasks=3", "jobs/large-run.sbatch", *small], "large-run"),
+        (["--ntasks=3", "--cpus-per-task=2", "jobs/large-run.sbatch", *small], "large-run"),
         (["--array=0-1", "jobs/sweep-array.sbatch", "--out", array_out, "--set", "run.until=40 us"], "sweep-array"),
     ]
     copy = os.path.join(tester.out, "examples")
@@ -314,7 +314,7 @@ def examples_ended(tester, copy, jobs):
     tester.cluster.wait_for(lambda: all(map(tester.ended, jobs.values())), f"the jobs {jobs}", 60)
     large = jobs["large-run"]
     log = text_of(os.path.join(copy, f"weir-{large}.log"))
-    check("3 ranks on 1 host" in log, "large-run.sbatch: 3 ranks")
+    check("3 ranks on 1 host with 2 threads each" in log, "large-run.sbatch: 3 ranks of 2 threads")
     check(os.path.exists(os.path.join(copy, "out", large, "result.h5")), "and a result")
     points = os.path.join(tester.dir("array"), "points")
     results = [os.path.exists(os.path.join(points, point, "result.h5")) for point in os.listdir(points)]
