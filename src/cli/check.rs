@@ -130,7 +130,8 @@ fn scaled_line(forecast: &Forecast, scaling: Option<Scaling>) -> String {
         return format!("# scaled     the same: {why}\n");
     };
     format!(
-        "# scaled     about {} on these ranks and threads, {:.1} times as fast ({} windows; at most {} domains on a rank)\n",
+        "# scaled     about {} on these ranks and threads, {:.1} times as fast ({} windows; at \
+         most {} domains on a rank)\n",
         format::wall(scaling.seconds),
         forecast.seconds / scaling.seconds,
         format::scaled(scaling.windows),

@@ -92,7 +92,7 @@ impl Crew {
         // SAFETY: only the lifetime changes. No thread keeps the function when this returns.
         #[allow(unsafe_code)]
         let call: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(call) };
-        *shared.task() = Task::Run(Call(call), thread::current());
+        *lock(&shared.task) = Task::Run(Call(call), thread::current());
         shared.busy.0.store(self.others.len(), SeqCst);
         self.announce();
         let own = catch_unwind(AssertUnwindSafe(|| work(0)));
@@ -195,7 +195,7 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        *self.shared.task() = Task::End;
+        *lock(&self.shared.task) = Task::End;
         self.announce();
         for other in self.others.drain(..) {
             // Its panics are the caller's.
@@ -205,17 +205,13 @@ impl Drop for Crew {
 }
 
 impl Shared {
-    fn task(&self) -> impl std::ops::DerefMut<Target = Task> {
-        lock(&self.task)
-    }
-
     /// Work of a thread besides the caller's.
     fn work(&self, me: usize) {
         let mut number = 0;
         loop {
             self.wait(me, || self.number.0.load(SeqCst) != number);
             number += 1;
-            let Task::Run(call, caller) = self.task().clone() else {
+            let Task::Run(call, caller) = lock(&self.task).clone() else {
                 return;
             };
             // SAFETY: the caller waits until this thread is not busy any more.

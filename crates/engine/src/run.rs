@@ -138,6 +138,15 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Speed that the balance of this rank's domains allows on any number of threads, over that of
+    /// one.
+    pub fn balance(&self) -> f64 {
+        match self.moved_alone {
+            0 => 1.0,
+            alone => self.moved_here as f64 / alone as f64,
+        }
+    }
+
     /// True if a window ends here. Windows, unlike their pieces, do not depend on the clock.
     pub fn window_ended(&self) -> bool {
         self.at.until == self.at.closes

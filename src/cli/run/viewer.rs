@@ -29,15 +29,15 @@ pub struct Viewer {
     /// Time from one checkpoint to the next, and the last one.
     every: Option<Duration>,
     last: Instant,
-    /// Last error of one.
-    failed: String,
+    /// True since one failed, until another succeeds.
+    failing: bool,
     /// The directory of a state that is shared with other runs, and the lock of the run that writes
     /// it.
     shared: Option<PathBuf>,
     lock: Option<Lock>,
     kind: Kind,
-    /// Packet-hops of this rank, and its share that threads do not divide.
-    hops: [u64; 2],
+    /// Speed that the balance of the domains allows.
+    balance: f64,
     /// File in which the progress is written, and the time of the next note.
     place: Option<PathBuf>,
     next: Duration,
@@ -73,11 +73,11 @@ impl Viewer {
             large: false,
             every: on_the_clock(experiment.run.checkpoint_every),
             last: Instant::now(),
-            failed: String::new(),
+            failing: false,
             shared: None,
             lock: None,
             kind,
-            hops: [0; 2],
+            balance: 1.0,
             place,
             next: NOTE,
         }
@@ -126,13 +126,8 @@ impl Viewer {
 
     /// Removes the bar.
     pub fn finish(self) {
-        let [all, alone] = self.hops;
-        if alone > 0 {
-            let limit = all as f64 / alone as f64;
-            tracing::info!(
-                "the balance of domains allows {limit:.1} times the speed of one thread"
-            );
-        }
+        let balance = self.balance;
+        tracing::info!("the balance of domains allows {balance:.1} times the speed of one thread");
         if let Some(progress) = self.progress {
             progress.finish();
         }
@@ -144,7 +139,7 @@ impl Observer for Viewer {
         has_reached(now.at.until);
         // The moves of the other ranks are not known between windows; they share the work evenly.
         let moved = now.moved_here * u64::from(ranks);
-        self.hops = [now.moved_here, now.moved_alone];
+        self.balance = now.balance();
         self.note(now.at.until, moved);
         if let Some(progress) = &mut self.progress {
             progress.update(now.at.until, moved, self.started.elapsed());
@@ -176,6 +171,8 @@ impl Observer for Viewer {
         self.last = Instant::now();
         // Rank 0 speaks for all.
         let speaks = self.place.is_some();
+        // Once, not every few minutes, and whichever file it is about.
+        let told = std::mem::replace(&mut self.failing, outcome.is_err());
         match outcome {
             Ok(saved) if speaks => tracing::info!(
                 "checkpoint at {}: {} in {}",
@@ -183,10 +180,8 @@ impl Observer for Viewer {
                 bytes(saved.bytes),
                 wall(saved.took.as_secs_f64())
             ),
-            // Once, not every few minutes.
-            Err(error) if speaks && self.failed != error => {
+            Err(error) if speaks && !told => {
                 tell(format!("warning: there is no new checkpoint: {error}"));
-                self.failed = error.to_string();
             }
             _ => {}
         }

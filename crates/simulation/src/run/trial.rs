@@ -76,7 +76,7 @@ pub fn trial(
         pause: step,
         until: 0,
         windows: 0,
-        hops: [0; 2],
+        balance: 1.0,
         stop: false,
         step,
         enough,
@@ -91,7 +91,7 @@ pub fn trial(
         End::Time | End::Idle => schedule.end,
     };
     let seconds = sampler.clock.seconds() - sampler.looking;
-    let (windows, [all, alone]) = (sampler.windows, sampler.hops);
+    let (windows, balance) = (sampler.windows, sampler.balance);
     let mut samples = sampler.samples;
     let parts = fabric.parts();
     let mut last = sample(&parts, until, seconds);
@@ -104,7 +104,7 @@ pub fn trial(
     Ok(Trial {
         build,
         samples,
-        balance: all as f64 / alone.max(1) as f64,
+        balance,
         windows,
         ended: !matches!(end, End::Asked(..)),
     })
@@ -120,8 +120,7 @@ struct Sampler<'a> {
     pause: Duration,
     until: Time,
     windows: u64,
-    /// Of all domains, and of the domain with the most in each window.
-    hops: [u64; 2],
+    balance: f64,
     stop: bool,
     step: Duration,
     enough: &'a mut dyn FnMut(&Sample) -> bool,
@@ -147,7 +146,7 @@ impl Watcher for Sampler<'_> {
     ) -> bool {
         self.until = progress.at.until;
         self.windows = progress.at.windows;
-        self.hops = [progress.moved_here, progress.moved_alone];
+        self.balance = progress.balance();
         if self.looked.elapsed() >= self.pause {
             let begun = Instant::now();
             let seconds = self.clock.seconds() - self.looking;
