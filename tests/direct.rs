@@ -71,7 +71,7 @@ fn networks_have_the_sizes_of_their_definitions() {
         ),
         (
             "kind = \"torus\"\nsizes = [24, 24, 24]",
-            [13_824, 13_824, 13_824, 13_824, 13_824, 37, 24],
+            [13_824, 13_824, 13_824, 13_824, 13_824, 37, 216],
         ),
         // The rows of Yebenes et al., Table 1.
         (
@@ -392,8 +392,10 @@ fn source_adaptive_routing_leaves_the_longer_queue() {
         };
         let data = run("source_adaptive");
         let (x, y) = (used(&data, 0, 1), used(&data, 0, 2));
-        // The first row is congested: on the KNS the switch of the line waits for the NIC of 3.
-        assert!(y > 2 * x, "{x} by x and {y} by y");
+        // The first row is congested: on the KNS the switch of the line waits for the NIC of 3. On
+        // the mesh only what router 1 lets in is seen at router 0.
+        let times = if topology.contains("kns") { 8 } else { 1 };
+        assert!(y > times * x, "{x} by x and {y} by y");
         let accepted = |data: &Data| data.jobs[1].totals.accepted_load;
         assert!(accepted(&data) > accepted(&run("oblivious")));
     }

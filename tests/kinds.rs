@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use weir::model::{
-    Bandwidth, DomainId, EndpointId, Flight, KindName, LinkKind, PortId, RouterId, RouterKind,
+    Bandwidth, EndpointId, Flight, KindName, LinkKind, PortId, RouterId, RouterKind,
 };
 use weir::report;
 use weir::result::{self, Data, ResultFile, Run};
@@ -219,18 +219,6 @@ impl Topology for Square {
     }
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
         (endpoint, 0)
-    }
-    fn domains(&self) -> u32 {
-        2
-    }
-    fn domain_of(&self, router: RouterId) -> DomainId {
-        router % 2
-    }
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
-        vec![domain, domain + 2]
-    }
-    fn local_index(&self, router: RouterId) -> u32 {
-        router / 2
     }
     fn group_of(&self, router: RouterId) -> u32 {
         router % 2

@@ -53,8 +53,12 @@ impl Clockwise {
 
     /// The port of a router that leads to the next one of its group.
     fn port_on(&self, from: u32) -> u16 {
-        let members = self.topology.domain_routers(self.topology.group_of(from));
-        let next = (self.topology.local_index(from) as usize + 1) % members.len();
+        let group = self.topology.group_of(from);
+        let members: Vec<u32> = (0..self.topology.routers())
+            .filter(|&router| self.topology.group_of(router) == group)
+            .collect();
+        let at = members.iter().position(|&router| router == from);
+        let next = (at.expect("a member of its group") + 1) % members.len();
         self.port_to(from, members[next])
     }
 

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use weir::catalog::catalog;
-use weir::model::LinkKind;
+use weir::model::{LinkKind, NEVER};
+use weir::partition::Partition;
 use weir::topology::dragonfly::Dragonfly;
 use weir::topology::{Links, Peer, Topology, search_links};
 
@@ -74,12 +75,15 @@ fn check_counts(topology: &dyn Topology) -> Result<(), TestCaseError> {
 /// Domains are a partition, and every router knows its place there.
 fn check_domains(topology: &dyn Topology) -> Result<(), TestCaseError> {
     let mut seen = 0;
+    let partition = Partition::new(topology);
+    prop_assert_eq!(partition.domains(), topology.domains());
     for domain in 0..topology.domains() {
-        let routers = topology.domain_routers(domain);
+        let routers = partition.routers(domain);
         prop_assert!(!routers.is_empty() && routers.is_sorted());
         for (index, &router) in routers.iter().enumerate() {
             prop_assert_eq!(topology.domain_of(router), domain);
-            prop_assert_eq!(topology.local_index(router), index as u32);
+            prop_assert_eq!(partition.domain_of(router), domain);
+            prop_assert_eq!(partition.local_index(router), index as u32);
         }
         seen += routers.len();
     }
@@ -88,6 +92,17 @@ fn check_domains(topology: &dyn Topology) -> Result<(), TestCaseError> {
         .map(|router| topology.group_of(router))
         .collect();
     prop_assert!(groups.iter().all(|&group| group < topology.groups()));
+    let mut lookahead = NEVER;
+    for (router, port) in (0..topology.routers())
+        .flat_map(|router| (0..topology.ports(router)).map(move |port| (router, port)))
+    {
+        if let Peer::Router(other, _) = topology.peer(router, port)
+            && topology.domain_of(other) != topology.domain_of(router)
+        {
+            lookahead = lookahead.min(topology.link(router, port).latency);
+        }
+    }
+    prop_assert_eq!(partition.lookahead(), lookahead);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::args::CheckOptions;
 use super::calibrate::{Calibrated, calibrated};
@@ -14,8 +14,8 @@ use weir_fabric::Network;
 use weir_input::ConfigError;
 use weir_model::NEVER;
 use weir_report::format;
-use weir_simulation::config::{Catalog, Document};
-use weir_simulation::forecast::{Forecast, Scaling, Workers};
+use weir_simulation::config::{Catalog, Document, Experiment};
+use weir_simulation::forecast::{Forecast, Scaling, Workers, offered};
 use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and the expected cost.
@@ -54,53 +54,114 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         NEVER => "none (a single domain)".to_string(),
         time => format::simulated(time),
     };
-    let scheme = plan.scheme.effective(&plan.network().about);
     let links: u64 = topology.links().iter().map(|links| links.count).sum();
     if options.json {
-        let scheme = scheme
-            .into_iter()
-            .map(|(key, value)| (key.to_string(), value.into()));
-        let all = json!({
-            "topology": topology.describe(),
-            "routers": topology.routers(),
-            "endpoints": topology.endpoints(),
-            "links": links,
-            "failed_links": failed_links(plan.network(), 0).collect::<serde_json::Map<_, _>>(),
-            "down_links": failed_links(plan.network(), 1).collect::<serde_json::Map<_, _>>(),
-            "domains": topology.domains(),
-            "lookahead_ps": (plan.lookahead != NEVER).then_some(plan.lookahead),
-            "effective": Json::Object(scheme.collect()),
-            "packet_hops": forecast.packet_hops.round(),
-            "simulated_ps": forecast.end.round(),
-            "processor_seconds": forecast.seconds,
-            "scaled_seconds": scaling.flatten().map(|scaling| scaling.seconds),
-            "memory_bytes": forecast.bytes.round(),
-            "how": words,
-            "experiment": experiment.resolved,
-        });
-        return Ok(format!("{all:#}\n"));
+        let mut all = network_json(&experiment, &plan, links);
+        all.extend([
+            ("packet_hops".into(), forecast.packet_hops.round().into()),
+            ("simulated_ps".into(), forecast.end.round().into()),
+            ("processor_seconds".into(), forecast.seconds.into()),
+            (
+                "scaled_seconds".into(),
+                json!(scaling.flatten().map(|scaling| scaling.seconds)),
+            ),
+            ("memory_bytes".into(), forecast.bytes.round().into()),
+            ("how".into(), words.into()),
+            ("experiment".into(), experiment.resolved.into()),
+        ]);
+        return Ok(format!("{:#}\n", Json::Object(all)));
     }
+    let scheme = plan.scheme.effective(&plan.network().about);
     let scheme: String = (scheme.iter())
         .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
         .collect();
     let cost = buffers_line(&plan);
     let failed = failed_lines(plan.network());
+    let offered = offered_line(&experiment, &plan);
     let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
-         {failed}# lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
+         {failed}# lookahead  {lookahead}\n{offered}# work       about {} packet-hops in {} of simulated time\n\
          # time       about {} on one core ({words})\n{scaled}# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
         experiment.resolved,
         topology.describe(),
         topology.routers(),
         topology.endpoints(),
         links,
-        topology.domains(),
+        plan.network().partition.domains(),
         format::scaled(forecast.packet_hops),
         format::simulated(forecast.end as u64),
         format::wall(forecast.seconds),
         format::bytes(forecast.bytes as u64),
     ))
+}
+
+/// The network, and what is asked of it.
+fn network_json(experiment: &Experiment, plan: &Plan, links: u64) -> Map<String, Json> {
+    let network = plan.network();
+    let topology = &network.topology;
+    let scheme = plan.scheme.effective(&network.about).into_iter();
+    let scheme = scheme.map(|(key, value)| (key.to_string(), value.into()));
+    let all = [
+        ("topology", topology.describe().into()),
+        ("routers", topology.routers().into()),
+        ("endpoints", topology.endpoints().into()),
+        ("links", links.into()),
+        (
+            "failed_links",
+            Json::Object(failed_links(network, 0).collect()),
+        ),
+        (
+            "down_links",
+            Json::Object(failed_links(network, 1).collect()),
+        ),
+        ("domains", network.partition.domains().into()),
+        (
+            "lookahead_ps",
+            json!((plan.lookahead != NEVER).then_some(plan.lookahead)),
+        ),
+        ("effective", Json::Object(scheme.collect())),
+        (
+            "offered",
+            Json::Object(offered_shares(experiment, plan).collect()),
+        ),
+    ];
+    all.map(|(key, value)| (key.to_string(), value))
+        .into_iter()
+        .collect()
+}
+
+/// Share of what the links of each kind carry that open-loop traffic offers them, by its name.
+fn offered_shares(experiment: &Experiment, plan: &Plan) -> impl Iterator<Item = (String, Json)> {
+    let kinds = plan.network().topology.link_kinds().iter();
+    let shares = kinds.zip(offered(experiment, plan));
+    let some = shares.filter(|&(_, share)| share > 0.0);
+    some.map(|(kind, share)| (kind.to_string(), share.into()))
+}
+
+/// The same as a line; none if all traffic waits for what it sends.
+fn offered_line(experiment: &Experiment, plan: &Plan) -> String {
+    let shares = offered_shares(experiment, plan);
+    let shares: Vec<(String, f64)> = shares
+        .map(|(kind, share)| (kind, share.as_f64().unwrap_or(0.0)))
+        .collect();
+    if shares.is_empty() {
+        return String::new();
+    }
+    let parts = shares
+        .iter()
+        .map(|(kind, share)| format!("{kind} {:.0}%", share * 100.0));
+    let parts: Vec<String> = parts.collect();
+    let too_much = match shares.iter().any(|&(_, share)| share > 1.0) {
+        true => {
+            "\n#            more than they carry: what waits at the sources grows as long as the run"
+        }
+        false => "",
+    };
+    format!(
+        "# offered    {} of what all links of a kind carry{too_much}\n",
+        parts.join(", ")
+    )
 }
 
 /// The line of the cost of buffers, if the experiment gives one.

@@ -1,6 +1,7 @@
 //! Output of the program: text and destination.
 
 mod import;
+mod offered;
 mod terminal;
 mod watch;
 

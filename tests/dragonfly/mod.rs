@@ -129,8 +129,8 @@ proptest! {
                     (Peer::Unused, _) => {}
                 }
             }
-            let mut others = network.domain_routers(network.domain_of(router));
-            others.retain(|&other| other != router);
+            let first = network.group_of(router) * a;
+            let others: Vec<_> = (first..first + a).filter(|&other| other != router).collect();
             prop_assert_eq!(local, others);
             prop_assert!(is_even_share(global, links * (g - 1), a), "{} global links", global);
         }
@@ -152,9 +152,8 @@ proptest! {
         }
         for from in 0..network.groups() {
             for to in (0..network.groups()).filter(|&to| to != from) {
-                let shares: Vec<u32> = network
-                    .domain_routers(from)
-                    .into_iter()
+                let shares: Vec<u32> = (0..params.routers_per_group)
+                    .map(|index| network.router(from, index))
                     .map(|router| between.get(&(router, to)).copied().unwrap_or(0))
                     .collect();
                 prop_assert_eq!(shares.iter().sum::<u32>(), links);
@@ -176,14 +175,14 @@ proptest! {
                     let ((router, port), (other, there)) = (end(from, to), end(to, from));
                     prop_assert_eq!(network.group_of(router), from);
                     prop_assert_eq!(network.peer(router, port), Peer::Router(other, there));
-                    for at in network.domain_routers(from) {
+                    for at in (0..params.routers_per_group).map(|index| network.router(from, index)) {
                         prop_assert_eq!(network.links_at(at, to).contains(&link), at == router);
                     }
                 }
             }
         }
-        for from in network.domain_routers(0) {
-            for to in network.domain_routers(0).into_iter().filter(|&to| to != from) {
+        for from in 0..params.routers_per_group {
+            for to in (0..params.routers_per_group).filter(|&to| to != from) {
                 let (i, j) = (network.place(from).1, network.place(to).1);
                 let (port, back) = (network.local_port(i, j), network.local_port(j, i));
                 prop_assert_eq!(network.peer(from, port), Peer::Router(to, back));
@@ -196,18 +195,12 @@ proptest! {
         let network = build(&params);
         prop_assert_eq!(network.domains(), params.groups);
         prop_assert_eq!(network.groups(), params.groups);
-        let mut all = vec![];
-        for domain in 0..network.domains() {
-            let routers = network.domain_routers(domain);
-            for (index, &router) in routers.iter().enumerate() {
-                prop_assert_eq!(network.domain_of(router), domain);
-                prop_assert_eq!(network.group_of(router), domain);
-                prop_assert_eq!(network.local_index(router) as usize, index);
-                prop_assert_eq!(network.router(domain, index as u32), router);
-            }
-            all.extend(routers);
+        for router in 0..network.routers() {
+            let (group, index) = network.place(router);
+            prop_assert_eq!(network.domain_of(router), group);
+            prop_assert_eq!(network.group_of(router), group);
+            prop_assert_eq!(network.router(group, index), router);
         }
-        prop_assert_eq!(all, (0..network.routers()).collect::<Vec<_>>());
     }
 
     #[test]
@@ -237,7 +230,7 @@ fn global_peer(network: &Dragonfly, params: &Params, place: [u32; 3]) -> Option<
     match network.peer(network.router(group, index), (first + number) as u16) {
         Peer::Router(router, port) => Some([
             network.group_of(router),
-            network.local_index(router),
+            network.place(router).1,
             u32::from(port) - first,
         ]),
         _ => None,

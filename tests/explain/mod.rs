@@ -259,7 +259,9 @@ fn a_failure_is_found() {
 
 #[test]
 fn a_slow_link_of_a_dragonfly() {
+    // Over eight seeds `hot` feeds 0.69 to 0.81 of it, 0.75 on average.
     let jobs = Experiment::dragonfly(2, 4, 1)
+        .set("run.seed", 2)
         .pairs("hot", &[0, 2], &[8, 10], 0.15)
         .pairs("victims", &[3, 5], &[1, 9], 0.05)
         .bystanders(0.02);
@@ -421,7 +423,7 @@ fn the_checkpoint_of_the_tutorial_is_named() {
     let text = Cli::weir("", &["explain", path]).succeeds().stdout;
     for words in [
         "one full link holds others up",
-        "Router 5 port 6, the link to endpoint 46",
+        "Router 5 port 7, the link to endpoint 47",
         "never stalled",
         "of checkpoint (100 %)",
         "holds up solver",
@@ -432,7 +434,7 @@ fn the_checkpoint_of_the_tutorial_is_named() {
         .succeeds()
         .stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["roots"][0]["endpoint"], 46);
+    assert_eq!(json["roots"][0]["endpoint"], 47);
     assert_eq!(json["jobs"][0]["name"], "solver");
 }
 

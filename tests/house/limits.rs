@@ -14,7 +14,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ("weir_input", &[OTHERS, "registry"]),
     (
         "weir_network",
-        &["topology", "failures", "routing", "queueing"],
+        &["topology", "partition", "failures", "routing", "queueing"],
     ),
     ("weir_result", &[OTHERS, "explain"]),
     (
@@ -177,7 +177,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             "crates/simulation/src/config/tests/refused/mod.rs fn unknown_names_in_every_place",
             146,
         ),
-        ("src/cli/check.rs fn checked", 75),
         (
             "crates/simulation/src/config/tests/good.rs fn every_key_is_read",
             94,
@@ -203,7 +202,7 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/fabric/src/endpoint/nic.rs fn packet_of_pair", 86),
         ("crates/report/src/congestion.rs fn drawing", 94),
         ("crates/report/src/draw/tests.rs fn plots", 91),
-        ("crates/simulation/src/assemble/mod.rs fn network", 80),
+        ("crates/simulation/src/assemble/mod.rs fn network", 71),
         ("crates/simulation/src/collect/mod.rs fn merge", 81),
         ("crates/simulation/src/collect/mod.rs fn scheme", 76),
         ("crates/simulation/src/assemble/flows.rs fn rules", 87),

@@ -128,18 +128,6 @@ impl Topology for OneRouter {
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
         (0, endpoint as PortId)
     }
-    fn domains(&self) -> u32 {
-        1
-    }
-    fn domain_of(&self, _: RouterId) -> u32 {
-        0
-    }
-    fn domain_routers(&self, _: u32) -> Vec<RouterId> {
-        vec![0]
-    }
-    fn local_index(&self, _: RouterId) -> u32 {
-        0
-    }
     fn group_of(&self, _: RouterId) -> u32 {
         0
     }

@@ -224,7 +224,7 @@ impl Fabric {
     ) -> Fabric {
         let begun = Instant::now();
         let share = Share {
-            domains: blueprint.network.topology.domains(),
+            domains: blueprint.network.partition.domains(),
             ranks: transport.size(),
         };
         let ids = share.of(transport.rank());

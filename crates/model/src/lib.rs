@@ -27,7 +27,7 @@ pub use packet::{
     Stamp,
 };
 pub use rate::{Bandwidth, FlitSize, LinkRate};
-pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
+pub use rng::{Rng, below, fraction_53, next_53, stream, unit, word};
 pub use span::Span;
 pub use visible::{unprintable, visible};
 

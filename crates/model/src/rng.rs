@@ -4,7 +4,7 @@ use rand_xoshiro::{SplitMix64, Xoroshiro128PlusPlus};
 /// One stream of random numbers: xoroshiro128++, 16 bytes of state.
 pub type Rng = Xoroshiro128PlusPlus;
 
-/// The stream for a purpose, named by numbers (for instance `[WORKLOAD, job, endpoint]`).
+/// The stream for a purpose, named by numbers (for instance `[SOURCE, word(workload), endpoint]`).
 ///
 /// Streams depend on the run's seed and their name only, never on who asks or in which order, so
 /// that the random numbers of a component are the same for any number of ranks.
@@ -15,6 +15,19 @@ pub fn stream(seed: u64, name: &[u64]) -> Rng {
             SplitMix64::seed_from_u64(state ^ part.wrapping_mul(0x9E37_79B9_7F4A_7C15)).next_u64();
     }
     Rng::seed_from_u64(state)
+}
+
+/// A number for a part of a stream's name that is a word, such as the name of a workload: one
+/// workload draws the same whether others are in the file or not.
+pub fn word(name: &str) -> u64 {
+    let parts = name.as_bytes().chunks(8).map(|chunk| {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(bytes)
+    });
+    parts.fold(name.len() as u64, |state, part| {
+        SplitMix64::seed_from_u64(state ^ part).next_u64()
+    })
 }
 
 /// A uniform whole number in `0..n` (n > 0), without bias worth naming (multiply and shift of 64

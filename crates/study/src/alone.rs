@@ -1,9 +1,8 @@
 //! A job of a point alone: the run that its slowdown is measured against.
 //!
 //! It is the experiment of the point with everything that the job itself does not see in one form:
-//! the job is on the endpoints that it has there, later workloads of the file are left out, and
-//! earlier ones do not run (random streams depend on a workload's place in the file). So points
-//! that differ in other jobs only have the same run to be compared with.
+//! the job is on the endpoints that it has there, and other workloads are left out. So points that
+//! differ in other jobs only have the same run to be compared with.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -167,24 +166,15 @@ fn alone(
     let mut document = Document::parse("the experiment", &experiment.resolved, Path::new(""))?;
     let written = document.take("workload").and_then(|list| list.items());
     let written = written.unwrap_or_default();
-    let before = workloads[..own].iter().map(|one| placeholder(&one.name));
     let tasks = plan.blueprint.traffic.iter().find(|one| one.name == job);
     let tasks = tasks.map(|one| one.tasks.to_vec()).unwrap_or_default();
     let own = placed(&written[own], &workloads[own], &tasks)?;
-    let list: Vec<String> = before.chain([own.toml()]).collect();
-    let list = Given::of_text(&format!("[{}]", list.join(", ")))?;
+    let list = Given::of_text(&format!("[{}]", own.toml()))?;
     document.place("workload", &list)?;
     if let Some(output) = document.take("output") {
         document.place("output", &output_of(&output, job)?)?;
     }
     document.experiment(catalog)
-}
-
-/// A workload that does not run.
-fn placeholder(name: &str) -> String {
-    format!(
-        "{{ name = {name:?}, endpoints = [0], shared = true, enabled = false, load = 1.0, message = \"1 flits\", pattern = {{ kind = \"uniform\" }} }}"
-    )
 }
 
 /// The workload on the endpoints that it has, if other workloads influenced the choice.

@@ -125,7 +125,7 @@ fn log_plan(experiment: &Experiment, plan: &Plan, ranks: u32) {
     };
     tracing::info!(
         "{} domains on {ranks} ranks, {windows}; state of about {}",
-        topology.domains(),
+        plan.network().partition.domains(),
         bytes(plan.expected_state())
     );
     tracing::debug!(
@@ -154,7 +154,7 @@ fn prepare(options: &RunOptions, catalog: &Catalog, ranks: u32) -> Result<Prepar
         .transpose()?;
     let (experiment, folder) = checkpoints::experiment(options, catalog)?;
     let plan = Plan::new(&experiment, watched).map_err(|error| Failure::wrong(&error))?;
-    let domains = plan.network().topology.domains();
+    let domains = plan.network().partition.domains();
     if ranks > domains {
         return Err(Failure::bad_input(format!(
             "error: {ranks} ranks cannot share the {domains} domains of this network\n  \

@@ -44,6 +44,10 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn accepts_signal(&self, signal: &Signal) -> bool {
         let topology = &self.network.topology;
         signal.to < topology.endpoints()
-            && topology.domain_of(topology.attachment(signal.to).0) == self.id
+            && self
+                .network
+                .partition
+                .domain_of(topology.attachment(signal.to).0)
+                == self.id
     }
 }

@@ -54,7 +54,7 @@ impl<K: Compiled> FabricDomain<K> {
                 words,
             };
             let (there, _) = self.network.topology.attachment(to);
-            let domain = self.network.topology.domain_of(there);
+            let domain = self.network.partition.domain_of(there);
             if domain == self.id {
                 self.take_signal(signal);
                 continue;

@@ -67,7 +67,8 @@ pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
     let resends = if can.retransmits { nics } else { 0 };
     let scheme = scheme_bytes(scheme, nics, outputs);
     let traffic = blueprint.traffic.iter().map(traffic_bytes).sum::<u64>();
-    let domains = u64::from(topology.domains()) * (DOMAIN + size_of::<FabricDomain<Rich>>() as u64);
+    let domains =
+        u64::from(network.partition.domains()) * (DOMAIN + size_of::<FabricDomain<Rich>>() as u64);
     lists + words + bytes(resends, size_of::<Resends>()) + scheme + traffic + domains
 }
 

@@ -28,6 +28,18 @@ pub(crate) fn way(
     time
 }
 
+/// Calls `each` with every router on the route of a data packet, and the port that it takes there.
+/// It comes into the network at a router and port, and goes to an endpoint; `rng` draws its route.
+pub fn route(
+    topology: &dyn Topology,
+    routing: &dyn Routing,
+    (from, to): ((RouterId, PortId), EndpointId),
+    rng: &mut Rng,
+    each: impl FnMut(RouterId, PortId),
+) {
+    walk(topology, routing, from, (to, 0), Some(rng), each);
+}
+
 /// Calls `each` with every router on a packet's route and the port that it takes there.
 /// The packet has come into a router by a port, and goes to an endpoint with these flags. `rng`
 /// draws if its routing does; otherwise the first choice is taken.

@@ -11,9 +11,9 @@ use weir_workload::patterns::Pattern;
 
 /// One workload, the same for all domains.
 pub struct Traffic {
-    /// Its name.
+    /// Its name, by which its random streams are named too.
     pub name: String,
-    /// Its number in the experiment file, of which its random streams are made.
+    /// Its number in the experiment file.
     pub number: u16,
     /// The endpoints of its tasks, in task order.
     pub tasks: Arc<[EndpointId]>,

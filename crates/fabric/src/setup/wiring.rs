@@ -55,8 +55,8 @@ impl<K: Compiled> FabricDomain<K> {
     fn bases(&self, domain: DomainId) -> Vec<(RouterId, u32)> {
         let topology = &self.network.topology;
         let mut next = 0;
-        let routers = topology.domain_routers(domain).into_iter();
-        let with_base = routers.map(|id| {
+        let routers = self.network.partition.routers(domain).iter();
+        let with_base = routers.map(|&id| {
             let base = next;
             next += self.places(topology.ports(id));
             (id, base)
@@ -135,7 +135,7 @@ impl<K: Compiled> FabricDomain<K> {
         port: PortId,
         bases: &mut FxHashMap<DomainId, Vec<(RouterId, u32)>>,
     ) -> (Wire, Upstream) {
-        let domain = self.network.topology.domain_of(router);
+        let domain = self.network.partition.domain_of(router);
         if domain == self.id {
             let flat = self.flat_port(router, port);
             return (Wire::Router(flat), Upstream::Output(flat));
@@ -144,7 +144,7 @@ impl<K: Compiled> FabricDomain<K> {
         let network = &self.network;
         let bases = bases.entry(domain);
         let bases = bases.or_insert_with(|| self.bases(domain));
-        let (_, base) = bases[network.topology.local_index(router) as usize];
+        let (_, base) = bases[network.partition.local_index(router) as usize];
         let flat = base + u32::from(port);
         (
             Wire::Away {
@@ -161,7 +161,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// The flat number of a port of one of this domain's routers.
     #[inline]
     pub(crate) fn flat_port(&self, router: RouterId, port: PortId) -> u32 {
-        let at = self.network.topology.local_index(router);
+        let at = self.network.partition.local_index(router);
         self.ports.routers[at as usize].base + u32::from(port)
     }
 

@@ -19,7 +19,7 @@ use super::grid::{Grid, GridParams, check_grid_size, check_ports};
 use super::{Build, Link, Links, Peer, Topology, count};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId};
+use weir_model::{Divisor, EndpointId, Invalid, KindName, PortId, RouterId};
 
 /// Parameters of the HyperX, in Ahn et al. S (`sizes`), T (`endpoints_per_router`) and K
 /// (`links_between_routers`, for any two routers of a line). A domain is a slab: the routers with
@@ -172,12 +172,11 @@ impl Topology for HyperX {
     }
 
     fn links(&self) -> Vec<Links> {
-        let terminals = (self.terminal, u64::from(self.endpoints()), false);
+        let terminals = (self.terminal, u64::from(self.endpoints()));
         let rows = self.rows.iter().enumerate().map(|(d, row)| {
             let size = u64::from(self.grid.size(d));
             let of_line = size * (size - 1) / 2 * u64::from(row.links.get());
-            let between = d == self.grid.longest();
-            (row.link, u64::from(self.grid.lines(d)) * of_line, between)
+            (row.link, u64::from(self.grid.lines(d)) * of_line)
         });
         Links::of([terminals].into_iter().chain(rows))
     }
@@ -190,20 +189,12 @@ impl Topology for HyperX {
         (self.router_of(endpoint), self.terminal_port(endpoint))
     }
 
-    fn domains(&self) -> u32 {
+    fn groups(&self) -> u32 {
         self.grid.slabs()
     }
 
-    fn domain_of(&self, router: RouterId) -> DomainId {
+    fn group_of(&self, router: RouterId) -> u32 {
         self.grid.slab(router)
-    }
-
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
-        self.grid.slab_places(domain).collect()
-    }
-
-    fn local_index(&self, router: RouterId) -> u32 {
-        self.grid.index_in_slab(router)
     }
 
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {

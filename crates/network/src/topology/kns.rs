@@ -36,7 +36,7 @@ use super::tree::Tree;
 use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, kary_ntree};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind};
+use weir_model::{EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind};
 
 /// Parameters of the k-ary n-direct s-indirect network. A domain is a slab of the last dimension.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -333,12 +333,9 @@ impl Topology for Kns {
             .skip(1)
             .map(|links| links.count);
         let inner = inner.sum::<u64>() * lines;
-        let last = self.last();
-        let mut all = vec![(self.terminal, nodes, false)];
-        for (d, &link) in self.links.iter().enumerate() {
-            all.push((link, nodes, d == last));
-        }
-        all.push((self.inner, inner * self.grid.dimensions() as u64, false));
+        let mut all = vec![(self.terminal, nodes)];
+        all.extend(self.links.iter().map(|&link| (link, nodes)));
+        all.push((self.inner, inner * self.grid.dimensions() as u64));
         Links::of(all)
     }
 
@@ -352,11 +349,11 @@ impl Topology for Kns {
         (endpoint, 0)
     }
 
-    fn domains(&self) -> u32 {
+    fn groups(&self) -> u32 {
         self.grid.slabs()
     }
 
-    fn domain_of(&self, router: RouterId) -> DomainId {
+    fn group_of(&self, router: RouterId) -> u32 {
         match self.place(router) {
             Place::Nic(node) => self.grid.slab(node),
             Place::Switch { d, line, .. } if d == self.last() => line % self.grid.slabs(),
@@ -364,34 +361,6 @@ impl Topology for Kns {
         }
     }
 
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
-        let own = domain * self.lines_in_slab()..(domain + 1) * self.lines_in_slab();
-        let inside = (0..self.last()).flat_map(|d| own.clone().map(move |line| (d, line)));
-        let dealt = (domain..self.lines).step_by(self.grid.slabs() as usize);
-        let lines = inside.chain(dealt.map(|line| (self.last(), line)));
-        let switches = lines.flat_map(|(d, line)| {
-            (0..self.line.routers()).map(move |switch| self.switch(d, line, switch))
-        });
-        self.grid.slab_places(domain).chain(switches).collect()
-    }
-
-    fn local_index(&self, router: RouterId) -> u32 {
-        match self.place(router) {
-            Place::Nic(node) => self.grid.index_in_slab(node),
-            Place::Switch { d, line, switch } => {
-                let index = match d == self.last() {
-                    true => line / self.grid.slabs(),
-                    false => line % self.lines_in_slab(),
-                };
-                let before = d as u32 * self.lines_in_slab() + index;
-                // The number of nodes of a slab equals the number of lines of a dimension.
-                self.lines + before * self.line.routers() + switch
-            }
-        }
-    }
-
-    /// The axes of the space, the dimension of a switch's line (1 is x; 0 for a NIC), and the
-    /// number of the switch there.
     fn axes(&self) -> &[KindName] {
         &self.axes
     }

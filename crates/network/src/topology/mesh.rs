@@ -12,8 +12,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Parameters of the mesh. A domain is a slab: the routers with the same coordinate in the longest
-/// dimension.
+/// Parameters of the mesh. A group is a slab: the routers with the same coordinate in the longest
+/// dimension. A domain is a block: there are as many blocks as slabs, or more in a large network.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Params(pub GridParams);
 

@@ -1,6 +1,7 @@
 //! Networks as graphs, and their split into domains. Everything is computed from coordinates: no
 //! table grows with the number of endpoints.
 
+mod blocks;
 pub mod dragonfly;
 pub mod folded_clos;
 pub mod grid;
@@ -65,20 +66,13 @@ pub struct Links {
     pub link: Link,
     /// Number of links; more than 0.
     pub count: u64,
-    /// True if any of them joins two domains.
-    pub between_domains: bool,
 }
 
 impl Links {
-    /// The nonempty kinds of links: each link, their number, and true if they join domains.
-    pub(super) fn of(kinds: impl IntoIterator<Item = (Link, u64, bool)>) -> Vec<Links> {
-        let some = kinds.into_iter().filter(|&(_, count, _)| count > 0);
-        some.map(|(link, count, between_domains)| Links {
-            link,
-            count,
-            between_domains,
-        })
-        .collect()
+    /// The nonempty kinds of links: each link, and their number.
+    pub(super) fn of(kinds: impl IntoIterator<Item = (Link, u64)>) -> Vec<Links> {
+        let some = kinds.into_iter().filter(|&(_, count)| count > 0);
+        some.map(|(link, count)| Links { link, count }).collect()
     }
 }
 
@@ -127,8 +121,6 @@ pub(super) fn check_size(
 }
 
 /// A network.
-///
-/// Routers of a domain have a local index, in ascending order of their identifiers.
 pub trait Topology: Send + Sync {
     /// Number of endpoints, counted from 0.
     fn endpoints(&self) -> u32;
@@ -167,22 +159,19 @@ pub trait Topology: Send + Sync {
     }
     /// The router and port that `endpoint` is attached to.
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId);
-    /// Number of domains.
-    fn domains(&self) -> u32;
-    /// The domain that owns `router` (and the endpoints attached to it).
-    fn domain_of(&self, router: RouterId) -> DomainId;
-    /// The routers of a domain, ascending. `local_index` is the position in this list.
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId>;
-    /// The position of `router` in the list of its domain's routers. Constant time.
-    fn local_index(&self, router: RouterId) -> u32;
-    /// The group, pod or slab that `router` belongs to, for placements and patterns that use
-    /// groups: its domain, unless a topology has other ones.
-    fn group_of(&self, router: RouterId) -> u32 {
-        self.domain_of(router)
-    }
     /// Number of groups.
-    fn groups(&self) -> u32 {
-        self.domains()
+    fn groups(&self) -> u32;
+    /// The group, pod or slab that `router` belongs to: for placements and patterns that use
+    /// groups.
+    fn group_of(&self, router: RouterId) -> u32;
+    /// Number of domains, each with one router at least. Default: the groups are the domains.
+    fn domains(&self) -> u32 {
+        self.groups()
+    }
+    /// The domain that owns `router` (and the endpoints attached to it). Results depend on it in
+    /// the order of what happens at the same time. Links that join domains should be long.
+    fn domain_of(&self, router: RouterId) -> DomainId {
+        self.group_of(router)
     }
     /// The names of the axes of the routers' coordinates: those of the space in which they are
     /// arranged; none if a router has only a number. Same rules as for the names of links.
@@ -250,25 +239,16 @@ pub fn search_links<T: Topology + ?Sized>(topology: &T) -> Vec<Links> {
     let mut all: Vec<Links> = Vec::new();
     for router in 0..topology.routers() {
         for port in 0..topology.ports(router) {
-            let between_domains = match topology.peer(router, port) {
+            match topology.peer(router, port) {
                 // The condition counts a link from one end only.
-                Peer::Router(other, there) if (other, there) > (router, port) => {
-                    topology.domain_of(other) != topology.domain_of(router)
-                }
-                Peer::Endpoint(_) => false,
+                Peer::Router(other, there) if (other, there) > (router, port) => {}
+                Peer::Endpoint(_) => {}
                 Peer::Router(..) | Peer::Unused => continue,
-            };
+            }
             let link = topology.link(router, port);
             match all.iter_mut().find(|links| links.link == link) {
-                Some(links) => {
-                    links.count += 1;
-                    links.between_domains |= between_domains;
-                }
-                None => all.push(Links {
-                    link,
-                    count: 1,
-                    between_domains,
-                }),
+                Some(links) => links.count += 1,
+                None => all.push(Links { link, count: 1 }),
             }
         }
     }

@@ -14,14 +14,15 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::blocks::Blocks;
 use super::grid::{Grid, GridParams, check_grid_size, check_ports, one};
 use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId, Time};
 
-/// Parameters of the torus. A domain is a slab: the routers with the same coordinate in the longest
-/// dimension.
+/// Parameters of the torus. A group is a slab: the routers with the same coordinate in the longest
+/// dimension. A domain is a block: there are as many blocks as slabs, or more in a large network.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -98,6 +99,7 @@ pub struct Torus {
     terminal: Link,
     rails: Arc<[Rail]>,
     ports: PortId,
+    blocks: Blocks,
 }
 
 impl Torus {
@@ -143,13 +145,18 @@ impl Torus {
             first += 2 * rail.links;
             rail
         });
+        let rails: Arc<[Rail]> = rails.collect();
+        // Windows are as short as the shortest link between domains.
+        let least = rails[grid.longest()].link.latency;
+        let blocks = Blocks::new(&grid, ports, |d| rails[d].link.latency >= least);
         let torus = Torus {
             name,
             wraps,
             by_p: Divisor::new(p),
             layout,
             terminal,
-            rails: rails.collect(),
+            rails,
+            blocks,
             ports: ports as PortId,
             grid,
         };
@@ -317,10 +324,9 @@ impl Topology for Torus {
     }
 
     fn links(&self) -> Vec<Links> {
-        let mut all = vec![(self.terminal, u64::from(self.endpoints()), false)];
+        let mut all = vec![(self.terminal, u64::from(self.endpoints()))];
         for (d, rail) in self.rails.iter().enumerate() {
             let alike = u64::from(self.grid.lines(d)) * u64::from(rail.links);
-            let between = d == self.grid.longest();
             let links = self.grid.size(d) - u32::from(!self.wraps);
             let mut latencies: Vec<Time> = (0..links).map(|from| self.latency(d, from)).collect();
             latencies.sort_unstable();
@@ -329,7 +335,7 @@ impl Topology for Torus {
                     latency: same[0],
                     ..rail.link
                 };
-                all.push((link, alike * same.len() as u64, between));
+                all.push((link, alike * same.len() as u64));
             }
         }
         Links::of(all)
@@ -343,20 +349,20 @@ impl Topology for Torus {
         (self.router_of(endpoint), self.terminal_port(endpoint))
     }
 
-    fn domains(&self) -> u32 {
+    fn groups(&self) -> u32 {
         self.grid.slabs()
     }
 
-    fn domain_of(&self, router: RouterId) -> DomainId {
+    fn group_of(&self, router: RouterId) -> u32 {
         self.grid.slab(router)
     }
 
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
-        self.grid.slab_places(domain).collect()
+    fn domains(&self) -> u32 {
+        self.blocks.count()
     }
 
-    fn local_index(&self, router: RouterId) -> u32 {
-        self.grid.index_in_slab(router)
+    fn domain_of(&self, router: RouterId) -> DomainId {
+        self.blocks.of(&self.grid, router)
     }
 
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {

@@ -35,7 +35,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     }
     let topology = &network.topology;
     let most = u64::from(network.parameters.max_packet);
-    for router in topology.domain_routers(0) {
+    for &router in network.partition.routers(0) {
         for port in 0..topology.ports(router) {
             let (Some(_), Peer::Router(from, _)) = (
                 network.routing.onward(router, port),

@@ -59,7 +59,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     }
     // Domains are alike; domains that were not would be found when they are built.
     let mut seen = Vec::new();
-    for router in topology.domain_routers(0) {
+    for &router in network.partition.routers(0) {
         let kind = topology.router_kind(router);
         for port in 0..topology.ports(router) {
             let link = topology.link(router, port);

@@ -18,12 +18,14 @@ use weir_congestion::{About, Scheme};
 use weir_engine::Schedule;
 use weir_fabric::empty::{IdleTrips, Trips};
 use weir_fabric::{
-    Blueprint, Network, Rated, Recording, Switching, Traffic, Watched, empty, flow_kinds,
+    Blueprint, Network, Parameters, Rated, Recording, RouterParameters, Switching, Traffic,
+    Watched, empty, flow_kinds,
 };
 use weir_input::registry::Chosen;
 use weir_input::{ConfigError, Until, suggest};
 use weir_model::{EndpointId, Invalid, LATEST, NEVER, Span};
 use weir_network::failures::{self, Failures, Outages};
+use weir_network::partition::Partition;
 use weir_network::queueing::{Divided, Queueing};
 use weir_network::routing::{self, Detours, Routing};
 use weir_network::topology::Topology;
@@ -166,18 +168,8 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
     // The packet, and a flit that acknowledges it.
     let lengths = about.link_time(u64::from(about.max_packet) + 1);
     about.round_trip = round_trip.saturating_add(lengths).min(LATEST);
-    let idle = Trips {
-        topology: topology.as_ref(),
-        routing: routing.as_ref(),
-        router: &|router| {
-            let own = &routers[topology.router_kind(router).index()];
-            (own.latency, own.switching == Switching::StoreAndForward)
-        },
-        time: &|flits, bandwidth| about.time_on(flits, bandwidth),
-        max_packet: about.max_packet.into(),
-        back: parameters.control_flags(),
-    };
-    let IdleTrips { longest, spread } = idle.idle();
+    let parts = (topology.as_ref(), routing.as_ref(), &*routers);
+    let IdleTrips { longest, spread } = idle_trips(parts, &about, &parameters);
     (about.longest_trip, about.trip_spread) = (longest, spread);
     let scheme = (congestion.variant.build)(congestion, &about)?;
     let flows = flows::rules(experiment, routing.as_ref(), scheme.as_ref(), &parameters)?;
@@ -189,6 +181,7 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         kinds,
         flows,
         discipline,
+        partition: Partition::new(topology.as_ref()),
         topology,
         failures,
         outages,
@@ -203,6 +196,26 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
     bubbles::check(experiment, &network)?;
     check_stages(experiment, &network)?;
     Ok((network, scheme))
+}
+
+/// Trips through the empty network.
+fn idle_trips(
+    (topology, routing, routers): (&dyn Topology, &dyn Routing, &[RouterParameters]),
+    about: &About,
+    parameters: &Parameters,
+) -> IdleTrips {
+    let trips = Trips {
+        topology,
+        routing,
+        router: &|router| {
+            let own = &routers[topology.router_kind(router).index()];
+            (own.latency, own.switching == Switching::StoreAndForward)
+        },
+        time: &|flits, bandwidth| about.time_on(flits, bandwidth),
+        max_packet: about.max_packet.into(),
+        back: parameters.control_flags(),
+    };
+    trips.idle()
 }
 
 /// The links that differ from their kind, and the outages among them.

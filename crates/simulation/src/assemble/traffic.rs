@@ -7,7 +7,7 @@ use crate::config::{
 };
 use weir_fabric::{Application, Drive, Network, Open, Traffic};
 use weir_input::ConfigError;
-use weir_model::{Bandwidth, EndpointId, Invalid, NEVER};
+use weir_model::{Bandwidth, EndpointId, Invalid, NEVER, word};
 use weir_network::topology::Topology;
 use weir_workload::motifs;
 use weir_workload::open::injection::Injector;
@@ -46,7 +46,7 @@ fn one_workload(
     network: &Network,
     experiment: &Experiment,
 ) -> Result<Traffic, ConfigError> {
-    let seed = own_seed(experiment.run.seed, number);
+    let seed = own_seed(experiment.run.seed, &workload.name);
     let background = matches!(&workload.drive, DriveConfig::Motif(job) if job.background);
     let (drive, tasks, stop) = match &workload.drive {
         DriveConfig::Pattern(pattern) => {
@@ -109,8 +109,8 @@ pub(super) fn check_foreground(
 }
 
 /// The seed of values that are drawn once for a workload.
-fn own_seed(seed: u64, number: usize) -> u64 {
-    seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+fn own_seed(seed: u64, name: &str) -> u64 {
+    seed ^ (PATTERN_SEED << 32 ^ word(name)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 fn open_loop(

@@ -27,7 +27,7 @@ impl Windows {
         traffic: &[Traffic],
         until_done: bool,
     ) -> Windows {
-        let least = network.lookahead();
+        let least = network.partition.lookahead();
         let lookahead = match least {
             NEVER => NEVER,
             // It ends at the end of a window, which must not depend on the packets that occur.

@@ -311,7 +311,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
 fn add_network(data: &mut Data, network: &Network) {
     let topology = network.topology.as_ref();
     data.link_kinds = topology.link_kinds().to_vec();
-    data.routers = rows::routers(topology);
+    data.routers = rows::routers(network);
     data.router_kinds = topology.router_kinds().to_vec();
     data.axes = rows::axes(topology);
 }

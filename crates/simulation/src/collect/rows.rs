@@ -161,12 +161,13 @@ pub(super) fn failures(
 }
 
 /// The network's routers.
-pub(super) fn routers(topology: &dyn Topology) -> Routers {
+pub(super) fn routers(network: &Network) -> Routers {
+    let topology = &network.topology;
     let row = |router| RouterRow {
         router,
         kind: topology.router_kind(router),
         group: topology.group_of(router),
-        domain: topology.domain_of(router),
+        domain: network.partition.domain_of(router),
     };
     (0..topology.routers()).map(row).collect()
 }

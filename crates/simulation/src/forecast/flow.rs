@@ -203,7 +203,7 @@ pub(super) fn received(network: &Network, endpoint: EndpointId) -> f64 {
 
 /// Bits that an endpoint sends in a ps at a load: all, unless its link carries less than it was
 /// built to.
-fn sent(network: &Network, endpoint: EndpointId, load: f64) -> f64 {
+pub(super) fn sent(network: &Network, endpoint: EndpointId, load: f64) -> f64 {
     let offered = load * bandwidth(network, endpoint);
     match network.failures.lasting(Place::Nic(endpoint)) {
         Some(changed) => offered.min(changed.link.bandwidth.0 as f64 / 1e12),

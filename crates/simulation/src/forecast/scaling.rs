@@ -54,7 +54,7 @@ impl Scaling {
         if plan.schedule.interleaving.is_some() {
             return None;
         }
-        let all = plan.network().topology.domains();
+        let all = plan.network().partition.domains();
         let ranks = workers.ranks.clamp(1, all);
         let domains = all.div_ceil(ranks);
         let threads = workers.threads.clamp(1, domains);
@@ -81,7 +81,7 @@ impl Scaling {
 /// Ranks with which a rank in the middle exchanges mail.
 fn neighbours(plan: &Plan, ranks: u32) -> usize {
     let network = plan.network();
-    let domains = network.topology.domains();
+    let domains = network.partition.domains();
     let share = Share { domains, ranks };
     let own = ranks / 2;
     let others = share.of(own).flat_map(|domain| network.neighbours(domain));

@@ -59,7 +59,7 @@ impl Work {
         let recording = &plan.blueprint.recording;
         Work {
             endpoints: network.topology.endpoints(),
-            domains: network.topology.domains(),
+            domains: network.partition.domains(),
             end: (end != NEVER).then_some(end as f64),
             latency: latency(&flows, network),
             buffers: buffers(&flows, network),
@@ -72,7 +72,7 @@ impl Work {
                 routers: f64::from(network.topology.routers()),
                 packets: recording.packets,
                 messages: recording.messages,
-                counts: counts(&plan.blueprint.traffic, network.topology.domains()),
+                counts: counts(&plan.blueprint.traffic, network.partition.domains()),
             },
         }
     }

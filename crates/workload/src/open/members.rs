@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::draw;
 use crate::open::endpoints::{Endpoints, Placement};
 use weir_input::{ConfigError, Section};
-use weir_model::{EndpointId, Invalid, Rng, stream};
+use weir_model::{EndpointId, Invalid, Rng, stream, word};
 use weir_network::topology::Topology;
 
 /// First part of the names of the random streams of this file: "place".
@@ -38,8 +38,8 @@ pub struct Party<'a> {
 /// `"rest"`. Counts and `"rest"` choose among the free endpoints: those of no other workload; for a
 /// `shared` workload also those of other shared ones.
 ///
-/// A random placement depends on its seed and its number in the file (only on the seed, if it has
-/// its own). It takes the first free endpoints of a random order of the whole network. Workloads
+/// A random placement depends on its seed and the workload's name (only on the seed, if it has its
+/// own). It takes the first free endpoints of a random order of the whole network. Workloads
 /// with the same seed therefore follow one another in the same order.
 ///
 /// # Errors
@@ -146,7 +146,7 @@ impl Assignment<'_> {
             } => {
                 let mut rng = match seed {
                     Some(seed) => stream(seed, &[PLACE]),
-                    None => stream(self.seed, &[PLACE, index as u64]),
+                    None => stream(self.seed, &[PLACE, word(workload.name)]),
                 };
                 self.place(index, count, placement, &mut rng)
             }

@@ -34,7 +34,7 @@ pub struct Members<'a> {
     /// The network.
     pub topology: &'a Arc<dyn Topology>,
     /// Seed for choices made once (a random permutation, the sources of a hot spot): the run's seed
-    /// mixed with the workload's number. Draw from `model::stream(seed, &[…])`.
+    /// mixed with the workload's name. Draw from `model::stream(seed, &[…])`.
     pub seed: u64,
     /// The load of its sources, as a fraction of their links.
     pub load: f64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Members, Pattern, REGISTRY};
 use weir_input::registry;
 use weir_input::{ConfigError, Section};
-use weir_model::{Bandwidth, DomainId, EndpointId, KindName, LinkKind, PortId, RouterId, Time};
+use weir_model::{Bandwidth, EndpointId, KindName, LinkKind, PortId, RouterId, Time};
 use weir_network::topology::{Link, Peer, Topology};
 
 /// A network for patterns: endpoints on routers in groups. It has no links between routers.
@@ -56,18 +56,6 @@ impl Topology for Grouped {
             endpoint / self.endpoints,
             (endpoint % self.endpoints) as PortId,
         )
-    }
-    fn domains(&self) -> u32 {
-        self.groups
-    }
-    fn domain_of(&self, router: RouterId) -> DomainId {
-        self.group_of(router)
-    }
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
-        (domain * self.routers..(domain + 1) * self.routers).collect()
-    }
-    fn local_index(&self, router: RouterId) -> u32 {
-        router % self.routers
     }
     fn group_of(&self, router: RouterId) -> u32 {
         router / self.routers

@@ -12,10 +12,11 @@ use crate::{
 use weir_congestion::About;
 use weir_input::{Buffer, OutputQueue, Speedup};
 use weir_model::{
-    Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LinkKind, LinkRate, NEVER,
-    Origin, RouterId, Time,
+    Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LinkKind, LinkRate, Origin,
+    RouterId, Time,
 };
 use weir_network::failures::{Failures, Outages};
+use weir_network::partition::Partition;
 use weir_network::queueing::{Joining, Queueing};
 use weir_network::routing::{Hop, Routing};
 use weir_network::topology::{Link, Peer, Place, Topology};
@@ -162,6 +163,8 @@ pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
 pub struct Network {
     /// The graph, with its links as they were built.
     pub topology: Arc<dyn Topology>,
+    /// Its domains.
+    pub partition: Partition,
     /// Links that differ.
     pub failures: Failures,
     /// Links that are down at some time, if any are.
@@ -387,40 +390,21 @@ impl Network {
     /// signalled out of band.
     pub fn neighbours(&self, domain: DomainId) -> Vec<DomainId> {
         if self.signals {
-            let all = 0..self.topology.domains();
+            let all = 0..self.partition.domains();
             return all.filter(|&other| other != domain).collect();
         }
-        let mut list: Vec<DomainId> = self.links_out(domain).map(|(other, _)| other).collect();
+        let own = self.partition.routers(domain).iter();
+        let others = own.flat_map(|&router| {
+            let ports = 0..self.topology.ports(router);
+            ports.filter_map(move |port| match self.topology.peer(router, port) {
+                Peer::Router(other, _) => Some(self.partition.domain_of(other)),
+                Peer::Endpoint(_) | Peer::Unused => None,
+            })
+        });
+        let mut list: Vec<DomainId> = others.filter(|&other| other != domain).collect();
         list.sort_unstable();
         list.dedup();
         list
-    }
-
-    /// Links from a domain to others: the domain at the far end, and the link.
-    fn links_out(&self, domain: DomainId) -> impl Iterator<Item = (DomainId, Link)> + '_ {
-        let topology = &self.topology;
-        topology
-            .domain_routers(domain)
-            .into_iter()
-            .flat_map(move |router| {
-                (0..topology.ports(router)).filter_map(move |port| {
-                    match topology.peer(router, port) {
-                        Peer::Router(other, _) if topology.domain_of(other) != domain => {
-                            Some((topology.domain_of(other), topology.link(router, port)))
-                        }
-                        _ => None,
-                    }
-                })
-            })
-    }
-
-    /// The least latency of a link between two domains, as built: nothing crosses faster, since a
-    /// failure only adds to it. [`NEVER`] if nothing crosses.
-    pub fn lookahead(&self) -> Time {
-        let links = self.topology.links().into_iter();
-        let between = links.filter(|links| links.between_domains);
-        let latencies = between.map(|links| links.link.latency);
-        latencies.min().unwrap_or(NEVER)
     }
 
     /// Time by which it is known in advance that a head or a credit will be on a link between
@@ -450,8 +434,8 @@ impl Network {
 
     /// The latencies of all links of a domain, ps.
     fn latencies(&self, domain: DomainId) -> impl Iterator<Item = Time> + '_ {
-        let routers = self.topology.domain_routers(domain).into_iter();
-        routers.flat_map(move |router| {
+        let routers = self.partition.routers(domain).iter();
+        routers.flat_map(move |&router| {
             let ports = 0..self.topology.ports(router);
             ports.map(move |port| self.link(Place::Router(router, port)).latency)
         })

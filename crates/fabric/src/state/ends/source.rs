@@ -3,7 +3,7 @@
 use crate::setup::traffic::{Drive, Traffic};
 use serde::{Deserialize, Serialize};
 
-use weir_model::{EndpointId, Rng, Time, stream};
+use weir_model::{EndpointId, Rng, Time, stream, word};
 use weir_workload::open::injection::Clock;
 
 /// Purposes of random streams.
@@ -28,7 +28,8 @@ impl Source {
     }
 
     /// A source that starts at `start`, its first message not generated; None if the workload is no
-    /// open-loop traffic. Its random numbers depend on the seed, the workload and the endpoint only.
+    /// open-loop traffic. Its random numbers depend on the seed, the workload's
+    /// name and the endpoint only.
     pub fn new(
         traffic: &Traffic,
         (job, nic): (u16, u32),
@@ -39,8 +40,8 @@ impl Source {
         let Drive::Pattern(open) = &traffic.drive else {
             return None;
         };
-        let number = u64::from(traffic.number);
-        let mut rng = stream(seed, &[SOURCE_STREAM, number, u64::from(endpoint)]);
+        let name = [SOURCE_STREAM, word(&traffic.name), u64::from(endpoint)];
+        let mut rng = stream(seed, &name);
         let clock = open.injector.first(&mut rng, start);
         Some(Source {
             nic,

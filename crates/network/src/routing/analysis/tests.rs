@@ -3,7 +3,7 @@
 use super::*;
 use crate::routing::Here;
 use crate::topology::Link;
-use weir_model::{Bandwidth, DomainId, KindName, LinkKind};
+use weir_model::{Bandwidth, KindName, LinkKind};
 
 /// Routers in a ring with one endpoint each: port 0 to the endpoint, 1 clockwise, 2 back, 3 unused.
 pub(in crate::routing) struct Ring(pub u32);
@@ -43,18 +43,6 @@ impl Topology for Ring {
     }
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
         (endpoint, 0)
-    }
-    fn domains(&self) -> u32 {
-        1
-    }
-    fn domain_of(&self, _: RouterId) -> DomainId {
-        0
-    }
-    fn domain_routers(&self, _: DomainId) -> Vec<RouterId> {
-        (0..self.0).collect()
-    }
-    fn local_index(&self, router: RouterId) -> u32 {
-        router
     }
     fn group_of(&self, _: RouterId) -> u32 {
         0

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::{Arrangement, Dragonfly};
 use crate::topology::{Link, Links, Peer, Topology, count};
-use weir_model::{DomainId, EndpointId, KindName, PortId, RouterId};
+use weir_model::{EndpointId, KindName, PortId, RouterId};
 
 impl Topology for Dragonfly {
     fn endpoints(&self) -> u32 {
@@ -54,9 +54,9 @@ impl Topology for Dragonfly {
     fn links(&self) -> Vec<Links> {
         let (g, a) = (u64::from(self.g), u64::from(self.a));
         let kinds = [
-            (self.terminal, u64::from(self.endpoints()), false),
-            (self.local, g * a * (a - 1) / 2, false),
-            (self.global, g * self.slots.len() as u64 / 2, true),
+            (self.terminal, u64::from(self.endpoints())),
+            (self.local, g * a * (a - 1) / 2),
+            (self.global, g * self.slots.len() as u64 / 2),
         ];
         Links::of(kinds)
     }
@@ -69,20 +69,12 @@ impl Topology for Dragonfly {
         (self.router_of(endpoint), self.terminal_port(endpoint))
     }
 
-    fn domains(&self) -> u32 {
+    fn groups(&self) -> u32 {
         self.g
     }
 
-    fn domain_of(&self, router: RouterId) -> DomainId {
+    fn group_of(&self, router: RouterId) -> u32 {
         self.by_a.divide(router)
-    }
-
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
-        (domain * self.a..(domain + 1) * self.a).collect()
-    }
-
-    fn local_index(&self, router: RouterId) -> u32 {
-        self.by_a.rest(router)
     }
 
     #[inline]

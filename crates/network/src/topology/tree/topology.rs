@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::{Level, Place, Tree};
 use crate::topology::{Link, Links, Peer, Topology};
-use weir_model::{DomainId, EndpointId, KindName, PortId, RouterId, RouterKind};
+use weir_model::{EndpointId, KindName, PortId, RouterId, RouterKind};
 
 impl Topology for Tree {
     fn endpoints(&self) -> u32 {
@@ -87,14 +87,11 @@ impl Topology for Tree {
         let local = self.levels[..below].iter().map(up).sum();
         let global = self.levels[below..top].iter().map(up).sum();
         let vertical = [
-            (self.terminal, u64::from(self.endpoints), false),
-            (self.local, local, false),
-            (self.global, global, self.pods > 1),
+            (self.terminal, u64::from(self.endpoints)),
+            (self.local, local),
+            (self.global, global),
         ];
-        // Links of the top join pods, to which the top routers are assigned in turn.
-        let horizontal = self
-            .horizontal
-            .map(|link| (link, self.horizontal_links(), self.pods > 1));
+        let horizontal = self.horizontal.map(|link| (link, self.horizontal_links()));
         Links::of(vertical.into_iter().chain(horizontal))
     }
 
@@ -113,31 +110,16 @@ impl Topology for Tree {
         (self.router_at(place), (endpoint % leaf.down) as PortId)
     }
 
-    fn domains(&self) -> u32 {
+    fn groups(&self) -> u32 {
         self.pods
     }
 
-    fn domain_of(&self, router: RouterId) -> DomainId {
+    fn group_of(&self, router: RouterId) -> u32 {
         let first = self.top().first;
         if router >= first {
             (router - first) % self.pods
         } else {
             router / self.pod_routers
-        }
-    }
-
-    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
-        let own = domain * self.pod_routers..(domain + 1) * self.pod_routers;
-        let dealt = (domain..self.top().replicas).step_by(self.pods as usize);
-        own.chain(dealt.map(|top| self.top().first + top)).collect()
-    }
-
-    fn local_index(&self, router: RouterId) -> u32 {
-        let first = self.top().first;
-        if router >= first {
-            self.pod_routers + (router - first) / self.pods
-        } else {
-            router % self.pod_routers
         }
     }
 

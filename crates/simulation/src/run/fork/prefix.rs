@@ -112,7 +112,7 @@ fn is_intact(network: &Network, at: Time) -> bool {
 }
 
 /// [`written`], with everything that is built from the whole experiment and has an effect before
-/// `at`: the places of tasks and the numbers of sources, which order simultaneous events.
+/// `at`: the places of tasks, and the numbers of sources, which order simultaneous events.
 pub fn prefix(experiment: &Experiment, plan: &Plan, at: Time) -> Option<String> {
     let mut text = written(experiment, at)?;
     let network = plan.network();
@@ -161,8 +161,8 @@ fn built(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
     )?;
     for (job, one) in traffic.iter().enumerate().filter(|(_, one)| one.start < at) {
         let timeline = one.application().map(|one| one.job.timeline);
-        let (number, tasks) = (one.number, &one.tasks);
-        writeln!(facts, "{job} {number} {tasks:?} {timeline:?}")?;
+        let (name, tasks) = (&one.name, &one.tasks);
+        writeln!(facts, "{job} {name:?} {tasks:?} {timeline:?}")?;
     }
     numbers(plan, at, facts)
 }
@@ -170,9 +170,13 @@ fn built(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
 /// The bits of the number of a source or task in each domain, and the first number of each workload
 /// that starts before `at`.
 fn numbers(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
-    let topology = &plan.network().topology;
-    let domains = topology.domains() as usize;
-    let domain = |endpoint: EndpointId| topology.domain_of(topology.attachment(endpoint).0);
+    let Network {
+        topology,
+        partition,
+        ..
+    } = plan.network();
+    let domains = partition.domains() as usize;
+    let domain = |endpoint: EndpointId| partition.domain_of(topology.attachment(endpoint).0);
     let mut nics = vec![0_usize; domains];
     for endpoint in 0..topology.endpoints() {
         nics[domain(endpoint) as usize] += 1;

@@ -1,0 +1,88 @@
+//! Division of a network's routers into domains, which ranks and threads share.
+
+use weir_model::{DomainId, NEVER, RouterId, Time};
+
+use crate::topology::{Peer, Topology};
+
+/// The routers of every domain, as tables over all routers: 12 bytes for each.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// The domain of each router, and its position among the routers there.
+    places: Vec<(DomainId, u32)>,
+    /// The routers of all domains, one domain after the other; ascending in each.
+    routers: Vec<RouterId>,
+    /// The first of each domain in that list, and the end of the list.
+    starts: Vec<usize>,
+    lookahead: Time,
+}
+
+impl Partition {
+    /// The domains that a topology is divided into ([`Topology::domain_of`]).
+    pub fn new(topology: &dyn Topology) -> Partition {
+        let mut routers: Vec<RouterId> = (0..topology.routers()).collect();
+        routers.sort_by_key(|&router| topology.domain_of(router));
+        let mut places = vec![(0, 0); routers.len()];
+        let mut starts = vec![0];
+        for domain in 0..topology.domains() {
+            let first = starts[domain as usize];
+            let own = routers[first..].iter();
+            let own = own.take_while(|&&router| topology.domain_of(router) == domain);
+            for (index, &router) in own.clone().enumerate() {
+                places[router as usize] = (domain, index as u32);
+            }
+            starts.push(first + own.count());
+        }
+        let mut partition = Partition {
+            places,
+            routers,
+            starts,
+            lookahead: NEVER,
+        };
+        partition.lookahead = partition.least_latency(topology);
+        partition
+    }
+
+    /// Number of domains.
+    pub fn domains(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// The routers of a domain, ascending.
+    pub fn routers(&self, domain: DomainId) -> &[RouterId] {
+        let at = domain as usize;
+        &self.routers[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// The domain of a router.
+    #[inline]
+    pub fn domain_of(&self, router: RouterId) -> DomainId {
+        self.places[router as usize].0
+    }
+
+    /// The position of a router among those of its domain.
+    #[inline]
+    pub fn local_index(&self, router: RouterId) -> u32 {
+        self.places[router as usize].1
+    }
+
+    /// The least latency of a link between two domains as built, ps; [`NEVER`] if there is none.
+    pub fn lookahead(&self) -> Time {
+        self.lookahead
+    }
+
+    fn least_latency(&self, topology: &dyn Topology) -> Time {
+        let mut least = NEVER;
+        for (&(domain, _), router) in self.places.iter().zip(0..) {
+            for port in 0..topology.ports(router) {
+                let latency = topology.link(router, port).latency;
+                if latency < least
+                    && let Peer::Router(other, _) = topology.peer(router, port)
+                    && self.domain_of(other) != domain
+                {
+                    least = latency;
+                }
+            }
+        }
+        least
+    }
+}
