@@ -93,7 +93,10 @@ impl Frame {
 /// # Errors
 /// If it cannot be written.
 pub fn write_frame(path: &Path, frame: &Frame) -> Result<(), TraceError> {
-    settle(filled(path, Kind::Table, |file| put(file, frame))?, path)
+    settle(
+        filled(path, Kind::Table, None, |file| put(file, frame))?,
+        path,
+    )
 }
 
 fn put(file: &File, frame: &Frame) -> Outcome<()> {

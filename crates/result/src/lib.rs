@@ -32,7 +32,7 @@ pub use out_dir::lock::{Holder, Lock, Taken, began, here};
 pub use out_dir::partial::{Partial, remove_leftovers, replace};
 pub use out_dir::{difference, lasting};
 pub use rates::{RatesOverTime, Whose};
-pub use read::{Entry, Stored, StoredLatency, read, read_header, read_run, same_data};
+pub use read::{Entry, Stored, StoredLatency, read, read_header, read_mark, read_run, same_data};
 pub use results::{
     Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series, Timeline,
 };
@@ -41,6 +41,7 @@ pub use schema::{
     JobTask, JobTasks, JobTotals, LatencyNumbers, PhaseRow, Phases, PortRow, Ports, RateRow, Rates,
     RouterRow, Routers, Run, TimelineNumbers,
 };
+pub use seal::{Mark, experiment_hash};
 pub use stats::{Digest, Shape, Stats};
 pub use weir_model::table::{Iterations, LinkIntervals, Messages, Packets, Summary, TaskIntervals};
 pub use write::write;

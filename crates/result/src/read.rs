@@ -14,11 +14,12 @@ use super::hdf::{
 };
 use super::results::{Job, Note};
 use super::schema::{self, Cost, Header, Phases, Run};
-use super::seal::{Kind, Unsealed, verify};
+use super::seal::{Kind, Mark, Unsealed, experiment_hash, verify};
 use super::stats::Digest;
 pub use latency::StoredLatency;
 use latency::read_latency;
 pub use same::same_data;
+use weir_model::program;
 use weir_model::table::Summary;
 
 /// More phases than programs have parts.
@@ -67,6 +68,24 @@ pub fn read_header(path: &Path) -> Result<Header, TraceError> {
     open_result(path).map(|(_, header)| header)
 }
 
+/// Reads only which experiment a result is of, after it was compared with its checksum. Errors as
+/// for [`read`].
+pub fn read_mark(path: &Path) -> Result<Mark, TraceError> {
+    let seal = verify(&mut open_plain(path)?, Kind::Result)
+        .map_err(|unsealed| TraceError::unsealed(path, unsealed))?;
+    match seal.mark {
+        Some(mark) => Ok(mark),
+        None => read_header(path).map(|header| mark_of(&header)),
+    }
+}
+
+fn mark_of(header: &Header) -> Mark {
+    Mark {
+        experiment: experiment_hash(&header.experiment),
+        complete: header.complete,
+    }
+}
+
 /// Reads only the attributes of `/run`. Errors as for [`read`].
 pub fn read_run(path: &Path) -> Result<Run, TraceError> {
     let (file, _) = open_result(path)?;
@@ -77,7 +96,7 @@ pub fn read_run(path: &Path) -> Result<Run, TraceError> {
 /// Opens a result, after it was compared with its checksum.
 pub(super) fn open_result(path: &Path) -> Result<(File, Header), TraceError> {
     hdf5::silence_errors(true);
-    let weir = verify(&mut open_plain(path)?, Kind::Result)
+    let seal = verify(&mut open_plain(path)?, Kind::Result)
         .map_err(|unsealed| TraceError::unsealed(path, unsealed))?;
     let file =
         File::open(path).map_err(|error| TraceError::read(path, super::hdf::cause(&error)))?;
@@ -89,7 +108,13 @@ pub(super) fn open_result(path: &Path) -> Result<(File, Header), TraceError> {
         let what = "its first lines name another schema version than its attributes";
         return Err(TraceError::unsealed(path, Unsealed::Changed(what.into())));
     }
-    if header.weir_version != weir {
+    // Another model has other hashes.
+    let own = header.model_version == Some(u64::from(program::MODEL_VERSION));
+    if own && seal.mark.is_some_and(|mark| mark != mark_of(&header)) {
+        let what = "its first lines name another experiment than its attributes";
+        return Err(TraceError::unsealed(path, Unsealed::Changed(what.into())));
+    }
+    if header.weir_version != seal.weir {
         let what = "its first lines name another version of weir than its attributes";
         return Err(TraceError::unsealed(path, Unsealed::Changed(what.into())));
     }

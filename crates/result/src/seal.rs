@@ -1,4 +1,5 @@
-//! The first 512 bytes of every HDF5 file that weir writes: its type, and a checksum of the rest.
+//! The first 512 bytes of every HDF5 file that weir writes: its type, which experiment it is of,
+//! and a checksum of the rest.
 //!
 //! The HDF5 library trusts what it reads. A flipped bit can end any program that uses it, or have
 //! it search for ever; so no file is given to it that is not, to the last byte, as it was written.
@@ -7,7 +8,9 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
+use sha2::{Digest, Sha256};
 use twox_hash::XxHash3_128;
+use weir_model::program;
 
 use super::schema;
 
@@ -21,6 +24,10 @@ const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 const ABOUT: &str = "An HDF5 file behind a user block of 512 bytes. `bytes` is the length of the \
                      file; the checksum is of what follows the block: tail -c +513 FILE | \
                      xxh128sum";
+
+/// How a run ended, in the block.
+const COMPLETE: &str = "complete";
+const STOPPED: &str = "stopped";
 
 /// Read at a time, in bytes.
 const PIECE: usize = 1 << 20;
@@ -65,25 +72,60 @@ impl From<io::Error> for Unsealed {
     }
 }
 
+/// The experiment of a result: known without HDF5, which takes a hundred times as long to ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The hash of the experiment ([`experiment_hash`]).
+    pub experiment: String,
+    /// True if the run came to its end.
+    pub complete: bool,
+}
+
+/// Hexadecimal digits of [`experiment_hash`].
+const DIGITS: usize = 16;
+
+/// The hash of a resolved experiment, the schema of results and the version of the model: equal
+/// hashes mean equal results. It is the directory's name of a point of a study.
+pub fn experiment_hash(resolved: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!(
+        "schema {}\nmodel {}\n{resolved}",
+        schema::VERSION,
+        program::MODEL_VERSION
+    ));
+    let bytes = hash.finalize();
+    let mut text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    text.truncate(DIGITS);
+    text
+}
+
 /// Content of the block.
 #[derive(Debug, PartialEq, Eq)]
-struct Seal {
+pub(super) struct Seal {
     kind: Kind,
     schema: u64,
-    weir: String,
+    /// The version of the weir that wrote it.
+    pub weir: String,
     bytes: u64,
     checksum: u128,
+    /// Of a result; those of earlier versions have none.
+    pub mark: Option<Mark>,
 }
 
 impl Seal {
     fn block(&self) -> [u8; BLOCK] {
+        let mark = self.mark.as_ref().map(|mark| {
+            let end = if mark.complete { COMPLETE } else { STOPPED };
+            format!("experiment {} {end}\n", mark.experiment)
+        });
         let text = format!(
-            "{}\nschema {}\nweir {}\nbytes {}\nxxh3-128 {:032x}\n\n{ABOUT}\n",
+            "{}\nschema {}\nweir {}\nbytes {}\nxxh3-128 {:032x}\n{}\n{ABOUT}\n",
             self.kind.name(),
             self.schema,
             self.weir,
             self.bytes,
-            self.checksum
+            self.checksum,
+            mark.unwrap_or_default()
         );
         let mut block = [b'\n'; BLOCK];
         // The lines are far shorter; a version number that is not cannot be read back.
@@ -103,12 +145,23 @@ impl Seal {
             weir: value("weir")?.to_string(),
             bytes: value("bytes")?.parse().ok()?,
             checksum: u128::from_str_radix(value("xxh3-128")?, 16).ok()?,
+            mark: value("experiment").and_then(Mark::read),
+        })
+    }
+}
+
+impl Mark {
+    fn read(text: &str) -> Option<Mark> {
+        let (experiment, end) = text.split_once(' ')?;
+        Some(Mark {
+            experiment: experiment.into(),
+            complete: end == COMPLETE,
         })
     }
 }
 
 /// Fills in the block of a file that is written otherwise.
-pub(super) fn seal(file: &mut File, kind: Kind) -> io::Result<()> {
+pub(super) fn seal(file: &mut File, kind: Kind, mark: Option<Mark>) -> io::Result<()> {
     let (body, checksum) = body(file)?;
     let seal = Seal {
         kind,
@@ -116,14 +169,15 @@ pub(super) fn seal(file: &mut File, kind: Kind) -> io::Result<()> {
         weir: env!("CARGO_PKG_VERSION").into(),
         bytes: BLOCK as u64 + body,
         checksum,
+        mark,
     };
     file.seek(SeekFrom::Start(0))?;
     file.write_all(&seal.block())
 }
 
 /// Checks that this file is of this kind, of the version that this weir reads, and as it was
-/// written. Returns the version of the weir that wrote it.
-pub(super) fn verify(file: &mut File, kind: Kind) -> Result<String, Unsealed> {
+/// written.
+pub(super) fn verify(file: &mut File, kind: Kind) -> Result<Seal, Unsealed> {
     let mut block = Vec::with_capacity(BLOCK);
     file.seek(SeekFrom::Start(0))?;
     file.take(BLOCK as u64).read_to_end(&mut block)?;
@@ -171,7 +225,7 @@ pub(super) fn verify(file: &mut File, kind: Kind) -> Result<String, Unsealed> {
         (_, checksum) if checksum != seal.checksum => {
             changed("its content does not have the checksum that it was written with".into())
         }
-        _ => Ok(seal.weir),
+        _ => Ok(seal),
     }
 }
 
@@ -198,11 +252,18 @@ fn body(file: &mut File) -> io::Result<(u64, u128)> {
 mod tests {
     use super::*;
 
+    fn mark() -> Option<Mark> {
+        Some(Mark {
+            experiment: "0123456789abcdef".into(),
+            complete: true,
+        })
+    }
+
     fn sealed(body: &[u8]) -> File {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(&[0; BLOCK]).expect("writes");
         file.write_all(body).expect("writes");
-        seal(&mut file, Kind::Result).expect("seals");
+        seal(&mut file, Kind::Result, mark()).expect("seals");
         file
     }
 
@@ -210,8 +271,11 @@ mod tests {
     fn what_is_sealed_is_verified() {
         for length in [0, 1, BLOCK, PIECE, PIECE + 1] {
             let mut file = sealed(&vec![7; length]);
-            let weir = verify(&mut file, Kind::Result).expect("whole");
-            assert_eq!(weir, env!("CARGO_PKG_VERSION"));
+            let seal = verify(&mut file, Kind::Result).expect("whole");
+            assert_eq!(
+                (&*seal.weir, seal.mark),
+                (env!("CARGO_PKG_VERSION"), mark())
+            );
             let other = verify(&mut file, Kind::Table).expect_err("another kind");
             assert!(matches!(other, Unsealed::Foreign(what) if what == "it is a weir result"));
         }
@@ -229,10 +293,12 @@ mod tests {
             bytes[bit / 8] ^= 1 << (bit % 8);
             file.seek(SeekFrom::Start(0)).expect("seeks");
             file.write_all(&bytes).expect("writes");
-            // The version of weir in the block is compared with that inside the file by the reader.
-            match verify(&mut file, Kind::Result) {
-                Err(_) => {}
-                Ok(weir) => assert_ne!(weir, env!("CARGO_PKG_VERSION"), "bit {bit}"),
+            // The reader compares these with what is inside the file. A study runs a point again
+            // whose experiment is another one.
+            if let Ok(seal) = verify(&mut file, Kind::Result) {
+                let weir = seal.weir != env!("CARGO_PKG_VERSION");
+                let other = |mark: Mark| mark.experiment != "0123456789abcdef";
+                assert!(weir || seal.mark.is_some_and(other), "bit {bit}");
             }
         }
     }
@@ -256,6 +322,7 @@ mod tests {
             weir: "100.100.100-alpha.100+0123456789abcdef".into(),
             bytes: u64::MAX,
             checksum: u128::MAX,
+            mark: mark(),
         };
         let block = seal.block();
         let text = String::from_utf8(block.to_vec()).expect("UTF-8");

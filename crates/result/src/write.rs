@@ -19,7 +19,7 @@ use super::schema::{
     self, Bucket, Buckets, Column, Header, JOB_LOAD_TEXT, LOAD_DEFINITION, Routers, Run,
     SUMMARY_LOAD_TEXT,
 };
-use super::seal::{BLOCK, Kind, seal};
+use super::seal::{BLOCK, Kind, Mark, experiment_hash, seal};
 use super::stats::Stats;
 use weir_model::table::{Cell, Table, Values};
 use weir_model::{KindName, program};
@@ -55,7 +55,11 @@ pub(super) fn written(
     experiment_toml: &str,
     seed: u64,
 ) -> Result<Partial, TraceError> {
-    filled(path, Kind::Result, |root| {
+    let mark = Mark {
+        experiment: experiment_hash(experiment_toml),
+        complete: run.stopped.is_none(),
+    };
+    filled(path, Kind::Result, Some(mark), |root| {
         fill_root(root, data, run, experiment_toml, seed)
     })
 }
@@ -64,11 +68,13 @@ pub(super) fn written(
 pub(super) fn filled(
     path: &Path,
     kind: Kind,
+    mark: Option<Mark>,
     put: impl FnOnce(&File) -> Outcome<()>,
 ) -> Result<Partial, TraceError> {
     // Made by the operating system, for its plain words about a path that cannot be written.
     let mut partial = Partial::new(path).map_err(|error| TraceError::write(path, error))?;
-    fill(&mut partial, kind, put).map_err(|failure| TraceError::while_writing(path, failure))?;
+    fill(&mut partial, (kind, mark), put)
+        .map_err(|failure| TraceError::while_writing(path, failure))?;
     Ok(partial)
 }
 
@@ -78,7 +84,11 @@ pub(super) fn settle(partial: Partial, path: &Path) -> Result<(), TraceError> {
     settled.map_err(|error| TraceError::write(path, error))
 }
 
-fn fill(partial: &mut Partial, kind: Kind, put: impl FnOnce(&File) -> Outcome<()>) -> Outcome<()> {
+fn fill(
+    partial: &mut Partial,
+    (kind, mark): (Kind, Option<Mark>),
+    put: impl FnOnce(&File) -> Outcome<()>,
+) -> Outcome<()> {
     hdf5::silence_errors(true);
     let file = File::with_options()
         // Attributes of any size, checksummed metadata, no time stamps: the format since HDF5 1.8.
@@ -89,7 +99,7 @@ fn fill(partial: &mut Partial, kind: Kind, put: impl FnOnce(&File) -> Outcome<()
     let closed = file.close();
     filled?;
     closed?;
-    seal(partial.file(), kind).map_err(|error| Failure::Library(error.to_string()))
+    seal(partial.file(), kind, mark).map_err(|error| Failure::Library(error.to_string()))
 }
 
 fn fill_root(

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use super::metric::Slowdown;
 use super::needs::Need;
-use super::point::{Point, Role, hash_of};
+use super::point::{Point, Role};
 use weir_input::Given;
 use weir_input::{ConfigError, Until};
+use weir_result::experiment_hash;
 use weir_simulation::Plan;
 use weir_simulation::config::{Catalog, Document, Experiment, WorkloadConfig};
 use weir_workload::open::endpoints::Endpoints;
@@ -68,7 +69,7 @@ impl<'a> Baselines<'a> {
             let experiment = alone(experiment, plan, &job.name, need, catalog);
             Some(experiment.map(|experiment| Found {
                 job: job.name.clone(),
-                hash: hash_of(&experiment.resolved),
+                hash: experiment_hash(&experiment.resolved),
                 itself: traffic.len() == 1,
             }))
         });

@@ -13,8 +13,9 @@ use super::alone::{Baselines, Found};
 use super::dir::{Setup, SweepDir};
 use super::job_file::{SEED, Study};
 use super::needs::Unmet;
-use super::point::{Point, Role, hash_of};
+use super::point::{Point, Role};
 use weir_input::ConfigError;
+use weir_result::experiment_hash;
 use weir_simulation::config::{Catalog, Document, Experiment};
 use weir_simulation::forecast::{ASSUMED_RATE, Forecast, Work};
 use weir_simulation::{Plan, Warning};
@@ -376,7 +377,7 @@ fn point(index: usize, at: &[usize], experiment: &Experiment) -> Point {
         index,
         at: at.to_vec(),
         seed: experiment.run.seed,
-        hash: hash_of(&experiment.resolved),
+        hash: experiment_hash(&experiment.resolved),
         role: Role::Own { alone: Vec::new() },
     }
 }

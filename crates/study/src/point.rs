@@ -1,13 +1,7 @@
 //! The points of a study: one experiment for each combination of the values of its axes and each
 //! seed.
 
-use sha2::{Digest, Sha256};
-
 use super::job_file::Study;
-use weir_result::schema;
-
-/// Hexadecimal digits of a hash.
-const DIGITS: usize = 16;
 
 /// One run of a study. Its experiment is made when it is asked for ([`Study::experiment`]): a study
 /// may have a million points.
@@ -75,20 +69,4 @@ impl Point {
     pub fn is_own(&self) -> bool {
         matches!(self.role, Role::Own { .. })
     }
-}
-
-/// The directory's name for an experiment.
-pub(super) fn hash_of(resolved: &str) -> String {
-    let mut hash = Sha256::new();
-    hash.update(format!(
-        "schema {}\nmodel {}\n{resolved}",
-        schema::VERSION,
-        weir_simulation::MODEL_VERSION
-    ));
-    let mut text = String::new();
-    for byte in hash.finalize() {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text.truncate(DIGITS);
-    text
 }

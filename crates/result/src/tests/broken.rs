@@ -297,7 +297,7 @@ fn a_result_that_was_added_to_is_refused() {
 /// Seals a file that was changed on purpose, as another weir might have written it.
 fn reseal(path: &Path) {
     let file = fs::File::options().read(true).write(true).open(path);
-    seal::seal(&mut file.expect("opens"), seal::Kind::Result).expect("seals");
+    seal::seal(&mut file.expect("opens"), seal::Kind::Result, None).expect("seals");
 }
 
 #[test]

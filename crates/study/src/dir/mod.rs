@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::file::Options;
-use super::point::{Point, hash_of};
+use super::point::Point;
 use weir_model::visible;
 use weir_result::{
-    Header, Lock, Taken, began, first_missing, here, read_header, remove_leftovers, replace, schema,
+    Lock, Mark, Taken, began, first_missing, here, read_mark, remove_leftovers, replace, schema,
 };
 
 pub use state::{Reason, State, StateName, Status};
@@ -305,11 +305,11 @@ impl PointDir {
 
     /// True if its result is whole and of its experiment.
     pub fn done(&self) -> bool {
-        read_header(&self.result()).is_ok_and(|header| self.is_done(&header))
+        read_mark(&self.result()).is_ok_and(|mark| self.is_done(&mark))
     }
 
-    fn is_done(&self, header: &Header) -> bool {
-        header.complete && hash_of(&header.experiment) == self.hash()
+    fn is_done(&self, mark: &Mark) -> bool {
+        mark.complete && mark.experiment == self.hash()
     }
 
     /// The state of the point.
@@ -323,8 +323,8 @@ impl PointDir {
 
     /// The state of the point as far as its files say, regardless of the lock.
     pub(super) fn settled(&self) -> State {
-        let header = read_header(&self.result());
-        if header.as_ref().is_ok_and(|header| self.is_done(header)) {
+        let mark = read_mark(&self.result());
+        if mark.as_ref().is_ok_and(|mark| self.is_done(mark)) {
             return State::Done;
         }
         match self.status() {
@@ -341,7 +341,7 @@ impl PointDir {
                 message,
                 ..
             }) => State::Failed(reason.unwrap_or(Reason::Error), message.unwrap_or_default()),
-            _ => match header {
+            _ => match mark {
                 Err(error) if self.result().exists() => {
                     State::Failed(Reason::Damaged, error.to_string())
                 }

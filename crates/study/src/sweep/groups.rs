@@ -5,9 +5,10 @@ use std::hash::Hash;
 
 use crate::expand::each;
 use crate::job_file::Study;
-use crate::point::{Point, hash_of};
+use crate::point::Point;
 use weir_input::ConfigError;
 use weir_model::Time;
+use weir_result::experiment_hash;
 use weir_simulation::config::Catalog;
 use weir_simulation::fork;
 
@@ -72,7 +73,7 @@ impl Study {
                     let prefix = prefixes[&same[0].index].clone();
                     groups.push(Group {
                         at,
-                        hash: hash_of(&prefix),
+                        hash: experiment_hash(&prefix),
                         prefix,
                         points: same.iter().map(|point| point.index).collect(),
                     });
