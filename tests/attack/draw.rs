@@ -92,6 +92,7 @@ impl Draw {
                 "Duration" | "TimeSpan" => Some(self.one(TIMES).into()),
                 "Rate" => Some(self.one(RATES).into()),
                 "Size" | "Allowance" => Some(self.one(SIZES).into()),
+                "LinkTable" => Some(self.links().into()),
                 _ => self.value(&root["$defs"][name], root),
             };
         }
@@ -119,6 +120,24 @@ impl Draw {
             "array" => self.array(schema, root),
             _ => None,
         }
+    }
+
+    /// A connected graph of a few routers, as a table of links.
+    fn links(&mut self) -> String {
+        let routers = 2 + self.below(6);
+        let mut table = "from,to,latency,links\n".to_string();
+        for router in 1..routers {
+            let (to, links) = (self.below(router), 1 + self.below(2));
+            table.push_str(&format!("{router},{to},,{links}\n"));
+        }
+        for _ in 0..self.below(4) {
+            let [a, b] = [self.below(routers), self.below(routers)];
+            let latency = self.one(&["", "20 ns", "300 ns"]);
+            if a != b {
+                table.push_str(&format!("{a},{b},{latency},1\n"));
+            }
+        }
+        table
     }
 
     fn array(&mut self, schema: &Json, root: &Json) -> Option<Value> {

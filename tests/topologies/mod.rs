@@ -1,5 +1,7 @@
 //! Every existing topology, with random parameters: as a graph it agrees with its own description.
 
+mod graph;
+
 use std::collections::VecDeque;
 
 use proptest::prelude::*;

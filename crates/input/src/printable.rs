@@ -10,7 +10,7 @@ use super::tree::{Node, Value, members, syntax_error};
 use weir_model::unprintable;
 
 /// Keys of texts that may have several lines.
-const SEVERAL_LINES: [&str; 2] = ["caption", "says"];
+const SEVERAL_LINES: [&str; 3] = ["caption", "says", "links"];
 
 impl Node {
     /// Reads a whole TOML text.
@@ -81,8 +81,8 @@ pub fn one(
                 "{path}: the text {text:?} has the character U+{:04X}, which {what}",
                 u32::from(letter)
             ),
-            "remove it: texts stand in tables, figures and messages (only `caption` and `says` may \
-             have several lines)",
+            "remove it: texts stand in tables, figures and messages (only `caption`, `says` and \
+             the `links` of a graph may have several lines)",
         )),
     }
 }

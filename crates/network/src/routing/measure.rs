@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Here, Hop, Queue};
+use weir_model::PortId;
 
 /// Measure by which an adaptive routing compares ways, in flits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -42,4 +43,28 @@ impl Measure {
             Measure::OutputQueue => here.load(hop).queued,
         }
     }
+}
+
+/// The port with the least backlog of `count` ports, more than 0; the first such port from a random
+/// one on.
+#[inline(always)]
+pub(super) fn least_loaded(
+    count: usize,
+    port: impl Fn(usize) -> PortId,
+    here: &mut dyn Here,
+) -> PortId {
+    let first = here.pick(count as u32) as usize;
+    let mut best = port(first);
+    let mut least = here.backlog(best);
+    for port in (first + 1..count).chain(0..first).map(port) {
+        // No port can be better than one without backlog.
+        if least == 0 {
+            break;
+        }
+        let backlog = here.backlog(port);
+        if backlog < least {
+            (best, least) = (port, backlog);
+        }
+    }
+    best
 }

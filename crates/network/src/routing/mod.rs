@@ -7,6 +7,7 @@ pub mod analysis;
 mod detours;
 pub mod direct;
 pub mod dragonfly;
+pub mod graph;
 pub mod hyperx;
 mod measure;
 pub mod tree;
@@ -299,6 +300,7 @@ pub const REGISTRY: &[Routings] = &[
     direct::IN_ORDERS,
     direct::IN_ANY_ORDER,
     hyperx::ROUTINGS,
+    graph::ROUTINGS,
 ];
 
 /// All routings, with the topologies that each is made for.

@@ -4,6 +4,7 @@
 mod blocks;
 pub mod dragonfly;
 pub mod folded_clos;
+pub mod graph;
 pub mod grid;
 pub mod hyperx;
 pub mod kary_ntree;
@@ -267,4 +268,5 @@ pub const REGISTRY: &[Entry<Build>] = &[
     mesh::ENTRY,
     hyperx::ENTRY,
     kns::ENTRY,
+    graph::ENTRY,
 ];

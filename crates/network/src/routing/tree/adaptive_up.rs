@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::ascent::Ascent;
 use super::{NoParams, VCS, tree};
 use crate::failures::Outages;
+use crate::routing::measure::least_loaded;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::tree::Step;
@@ -51,26 +52,6 @@ impl Routing for AdaptiveUp {
     fn heed(&mut self, outages: &Arc<Outages>) {
         self.0.heed(outages);
     }
-}
-
-/// The port with the least backlog of `count` ports, more than 0; the first such port from a random
-/// one on.
-#[inline(always)]
-fn least_loaded(count: usize, port: impl Fn(usize) -> PortId, here: &mut dyn Here) -> PortId {
-    let first = here.pick(count as u32) as usize;
-    let mut best = port(first);
-    let mut least = here.backlog(best);
-    for port in (first + 1..count).chain(0..first).map(port) {
-        // No port can be better than one without backlog.
-        if least == 0 {
-            break;
-        }
-        let backlog = here.backlog(port);
-        if backlog < least {
-            (best, least) = (port, backlog);
-        }
-    }
-    best
 }
 
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {

@@ -1,0 +1,352 @@
+//! Any network, from a list of its links.
+//!
+//! The ports of a router are its endpoints, in the order of their numbers, and then its links in the
+//! order of the list. Distances are those of a breadth-first search, in a table with a byte for each
+//! router and each router with endpoints, whose rows are made when something first asks for them.
+//! There is no table of pairs of endpoints.
+
+mod distances;
+mod edges;
+mod parts;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, search_links};
+use distances::Distances;
+use edges::{Edges, Like};
+use weir_input::registry::{Entry, Keys};
+use weir_input::{ConfigError, Section};
+use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
+
+/// Maximum number of routers: each has a byte for every router with endpoints.
+const MOST_ROUTERS: usize = 16_384;
+/// Ports of a router at most.
+const MOST_PORTS: usize = 65_535;
+
+/// Parameters of a graph.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The links, as a table in CSV. Its first line is `from,to` and any of `kind`, `bandwidth`,
+    /// `latency` and `links` (their number, 1 by default). Each other line is a link, with the names
+    /// of its ends. A link of kind `terminal` is from an endpoint to its router; all others join two
+    /// routers. Names that are all the whole numbers from 0 on are the numbers of routers or
+    /// endpoints; others are counted as they appear.
+    pub links: LinkTable,
+    /// Endpoints at each router, 1 or more, if the table has none. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoints_per_router: Option<u32>,
+    /// The links between endpoints and routers.
+    pub terminal: LinkParams,
+    /// The links that name no kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkParams>,
+    /// The links of other kinds, by the name of the kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, LinkParams>,
+}
+
+/// The text of a table of links.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct LinkTable(pub String);
+
+/// One port.
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    peer: Peer,
+    link: Link,
+}
+
+/// A network from a list of links.
+pub struct Graph {
+    kinds: Box<[KindName]>,
+    /// The ports of all routers, one router after the other.
+    ports: Box<[Port]>,
+    /// The first port of each router, and the end.
+    starts: Box<[usize]>,
+    attachments: Box<[(RouterId, PortId)]>,
+    distances: Distances,
+    diameter: u32,
+    parts: Box<[DomainId]>,
+    count: u32,
+}
+
+impl Graph {
+    /// Builds the network, or names the invalid parameter and the remedy.
+    pub fn new(params: &Params) -> Result<Graph, Invalid> {
+        let edges = Edges::read(&params.links.0)?;
+        let routers = edges.routers.len();
+        if routers == 0 || routers > MOST_ROUTERS {
+            return Err(Invalid::new(
+                "links",
+                format!("the table has {routers} routers"),
+                format!("give from 1 to {MOST_ROUTERS}"),
+            ));
+        }
+        let of_kind = links_of_kinds(params, &edges)?;
+        let link = |like: &Like| Link {
+            bandwidth: like.bandwidth.unwrap_or(of_kind[like.kind].bandwidth),
+            latency: like.latency.unwrap_or(of_kind[like.kind].latency),
+            ..of_kind[like.kind]
+        };
+        let endpoints = endpoints(params, &edges)?;
+        let mut ports: Vec<Vec<Port>> = vec![Vec::new(); routers];
+        let mut attachments = Vec::with_capacity(endpoints.len());
+        for (number, (router, like)) in endpoints.iter().enumerate() {
+            let own = &mut ports[*router as usize];
+            attachments.push((*router, own.len() as PortId));
+            own.push(Port {
+                peer: Peer::Endpoint(number as EndpointId),
+                link: link(like),
+            });
+        }
+        for edge in &edges.edges {
+            let [a, b] = edge.ends;
+            let all = ports[a as usize].len().max(ports[b as usize].len()) + edge.links as usize;
+            if all > MOST_PORTS {
+                let name = &edges.routers[a as usize];
+                let what =
+                    format!("router {name:?} or its neighbour has more than {MOST_PORTS} ports");
+                return Err(Invalid::new("links", what, "give fewer links"));
+            }
+            for _ in 0..edge.links {
+                let [at_a, at_b] = [a, b].map(|end| ports[end as usize].len() as PortId);
+                let link = link(&edge.like);
+                let peer = |router, port| Port {
+                    peer: Peer::Router(router, port),
+                    link,
+                };
+                ports[a as usize].push(peer(b, at_b));
+                ports[b as usize].push(peer(a, at_a));
+            }
+        }
+        Graph::of(edges, ports, attachments)
+    }
+
+    fn of(
+        edges: Edges,
+        ports: Vec<Vec<Port>>,
+        attachments: Vec<(RouterId, PortId)>,
+    ) -> Result<Graph, Invalid> {
+        let all: u128 = ports.iter().map(|own| own.len() as u128).sum();
+        check_size("links", attachments.len() as u128, all, all)?;
+        let mut starts = vec![0];
+        starts.extend(ports.iter().scan(0, |end, own| {
+            *end += own.len();
+            Some(*end)
+        }));
+        let neighbours = |router: RouterId| {
+            ports[router as usize]
+                .iter()
+                .filter_map(|port| match port.peer {
+                    Peer::Router(other, _) => Some(other),
+                    Peer::Endpoint(_) | Peer::Unused => None,
+                })
+        };
+        let distances = Distances::new(ports.len(), neighbours);
+        let first = attachments[0].0;
+        if let Some(lost) = distances
+            .to(first)
+            .iter()
+            .position(|&far| far == distances::FAR)
+        {
+            let [a, b] = [first as usize, lost].map(|router| &edges.routers[router]);
+            return Err(Invalid::new(
+                "links",
+                format!("no way leads from router {b:?} to router {a:?}"),
+                "add the links that join them, or remove the part that is left over",
+            ));
+        }
+        let homes = attachments.iter().map(|&(router, _)| router);
+        let diameter = distances.longest(homes);
+        let latencies = |router: RouterId| {
+            ports[router as usize]
+                .iter()
+                .filter_map(|port| match port.peer {
+                    Peer::Router(other, _) => Some((other, port.link.latency)),
+                    Peer::Endpoint(_) | Peer::Unused => None,
+                })
+        };
+        let weights: Vec<usize> = ports.iter().map(Vec::len).collect();
+        let parts = parts::divide(&weights, latencies);
+        let count = parts.iter().max().map_or(1, |last| last + 1);
+        Ok(Graph {
+            kinds: edges.kinds.into(),
+            ports: ports.into_iter().flatten().collect(),
+            starts: starts.into(),
+            attachments: attachments.into(),
+            distances,
+            diameter,
+            parts: parts.into(),
+            count,
+        })
+    }
+
+    fn own(&self, router: RouterId) -> &[Port] {
+        let at = router as usize;
+        &self.ports[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// The distance of each router to one, in links.
+    pub fn distances(&self, to: RouterId) -> &[u8] {
+        self.distances.to(to)
+    }
+}
+
+/// The link of each kind of the table.
+fn links_of_kinds(params: &Params, edges: &Edges) -> Result<Vec<Link>, Invalid> {
+    let own = |(number, name): (usize, &KindName)| {
+        let kind = LinkKind(number as u8);
+        let (given, key) = match &**name {
+            weir_model::TERMINAL => (Some(params.terminal), "terminal".to_string()),
+            "link" => (params.link, "link".to_string()),
+            other => (params.kinds.get(other).copied(), format!("kinds.{other}")),
+        };
+        let Some(given) = given else {
+            return Err(Invalid::new(
+                "links",
+                format!("links of kind {name:?} have no bandwidth and latency"),
+                format!("add {key} = {{ bandwidth = \"…\", latency = \"…\" }}"),
+            ));
+        };
+        given.check(kind, &key)
+    };
+    let unused = params
+        .kinds
+        .keys()
+        .find(|name| !edges.kinds.iter().any(|kind| *kind == **name));
+    if let Some(name) = unused {
+        return Err(Invalid::new(
+            format!("kinds.{name}"),
+            "no link of the table is of this kind",
+            "remove it, or name it in the column `kind`",
+        ));
+    }
+    edges.kinds.iter().enumerate().map(own).collect()
+}
+
+/// The router of each endpoint, and its link.
+fn endpoints(params: &Params, edges: &Edges) -> Result<Vec<(RouterId, Like)>, Invalid> {
+    let listed = edges.endpoints.iter();
+    let listed: Vec<_> = listed.map(|one| (one.router, one.like.clone())).collect();
+    match (params.endpoints_per_router, listed.is_empty()) {
+        (None, false) => Ok(listed),
+        (Some(_), false) => Err(Invalid::new(
+            "endpoints_per_router",
+            "the table has endpoints of its own",
+            "remove it, or the rows of kind `terminal`",
+        )),
+        (Some(0), true) => Err(Invalid::new(
+            "endpoints_per_router",
+            "is 0",
+            "give 1 or more",
+        )),
+        (count, true) => {
+            let usual = Like {
+                kind: 0,
+                bandwidth: None,
+                latency: None,
+            };
+            let each = count.unwrap_or(1);
+            let all = edges.routers.len() as u128 * u128::from(each);
+            check_size("endpoints_per_router", all, 0, 0)?;
+            let routers = 0..edges.routers.len() as RouterId;
+            let own = routers.flat_map(|router| (0..each).map(move |_| router));
+            Ok(own.map(|router| (router, usual.clone())).collect())
+        }
+    }
+}
+
+impl Topology for Graph {
+    fn endpoints(&self) -> u32 {
+        self.attachments.len() as u32
+    }
+
+    fn routers(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    fn ports(&self, router: RouterId) -> PortId {
+        self.own(router).len() as PortId
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        self.own(router)[usize::from(port)].peer
+    }
+
+    fn link(&self, router: RouterId, port: PortId) -> Link {
+        self.own(router)[usize::from(port)].link
+    }
+
+    fn link_kinds(&self) -> &[KindName] {
+        &self.kinds
+    }
+
+    fn links(&self) -> Vec<Links> {
+        search_links(self)
+    }
+
+    fn all_ports(&self) -> u64 {
+        self.ports.len() as u64
+    }
+
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
+        self.attachments[endpoint as usize]
+    }
+
+    fn groups(&self) -> u32 {
+        self.count
+    }
+
+    fn group_of(&self, router: RouterId) -> u32 {
+        self.parts[router as usize]
+    }
+
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
+        let [(a, _), (b, _)] = [a, b].map(|endpoint| self.attachment(endpoint));
+        1 + u32::from(self.distances(b)[a as usize])
+    }
+
+    fn diameter_routers(&self) -> u32 {
+        1 + self.diameter
+    }
+
+    fn describe(&self) -> String {
+        let links = self.ports.len() - self.attachments.len();
+        format!(
+            "graph: {} endpoints, {} routers, {} links between them, {} at most on a shortest way",
+            self.attachments.len(),
+            self.routers(),
+            links / 2,
+            self.diameter,
+        )
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
+    let graph = Graph::new(&section.parse()?).map_err(|invalid| section.refuse(invalid))?;
+    Ok(Arc::new(graph))
+}
+
+/// Registry entry of graphs.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "graph",
+    summary: "Any network, from a list of its links.",
+    source: "as `anynet` of BookSim2 and `anytopo` of SST merlin",
+    examples: &[
+        r#"links = "from,to\n0,1\n1,2\n2,3\n3,0\n0,2", endpoints_per_router = 4, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
+        r#"links = "from,to,kind,latency,links\nleft,right,trunk,,2\nleft,middle,trunk,50 ns,\nmiddle,right,trunk,,", endpoints_per_router = 6, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, kinds = { trunk = { bandwidth = "200 Gbps", latency = "20 ns" } }"#,
+    ],
+    parameters: Keys::of::<Params>(),
+    build,
+};
