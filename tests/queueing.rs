@@ -14,7 +14,7 @@ use weir::routing::{self, Routing};
 use weir::topology::{self, Topology};
 
 /// A small network of every kind.
-const NETWORKS: [&str; 9] = [
+const NETWORKS: [&str; 10] = [
     "kind = \"dragonfly\"\nendpoints_per_router = 1\nrouters_per_group = 3\nglobal_links_per_router = 1\ngroups = 4",
     "kind = \"dragonfly\"\nendpoints_per_router = 2\nrouters_per_group = 2\nglobal_links_per_router = 2\ngroups = 3",
     "kind = \"kary_ntree\"\nk = 2\nn = 3",
@@ -23,6 +23,7 @@ const NETWORKS: [&str; 9] = [
     "kind = \"torus\"\nsizes = [4, 3]",
     "kind = \"mesh\"\nsizes = [3, 3]",
     "kind = \"hyperx\"\nsizes = [3, 3]",
+    "kind = \"graph\"\nlinks = \"from,to\\n0,1\\n1,2\\n2,3\\n3,0\\n0,2\"\nendpoints_per_router = 2",
     "kind = \"kns\"\nk = 3\nn = 2",
 ];
 
