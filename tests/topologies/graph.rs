@@ -161,7 +161,7 @@ fn what_is_no_network_is_refused_with_its_place() {
         (
             "from,to\n0,1\n2,3\n",
             "",
-            "no way leads from router \"2\" to router \"0\"",
+            "leads from router \"2\" to router \"0\"",
         ),
         (
             "from,to\n0,0\n",
@@ -199,6 +199,21 @@ fn what_is_no_network_is_refused_with_its_place() {
             "endpoints of its own",
         ),
         ("from,to\n0,1\n", "endpoints_per_router = 0", "is 0"),
+        (
+            "from,to\n0,1\n",
+            "endpoints_per_router = 70000",
+            "at most 65535 ports",
+        ),
+        (
+            "from,to,links\n0,1,65535\n",
+            "",
+            "router \"0\" has more than 65535 ports",
+        ),
+        (
+            "from,to\n0,1\n",
+            "kinds = { link = { bandwidth = \"1 Gbps\", latency = \"1 us\" } }",
+            "have a key of their own",
+        ),
         ("from,to\n", "", "0 routers"),
         (
             "from,to\n0,1\n",

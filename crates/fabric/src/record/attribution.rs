@@ -35,36 +35,9 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn sample_waits(&mut self, now: Time) {
         let mut notes = std::mem::take(&mut self.records.attribution);
         let since = notes.begin(now, self.fixed.max_packet.into());
-        let mut waiting = false;
         // Most domains of a large network that has little to do are empty.
-        let is_empty = self.pool.len() == 0 && self.messages_waiting() == 0;
-        let routers = if is_empty {
-            0
-        } else {
-            self.ports.routers.len()
-        };
-        let nics = if is_empty {
-            0
-        } else {
-            self.ends.nics.len() as u32
-        };
-        for router in self.ports.routers.iter().take(routers) {
-            for output in router.base..router.base + u32::from(router.ports) {
-                let out = &self.ports.outputs[output as usize];
-                if u64::from(out.waiting) + u64::from(out.queued) > 0 {
-                    waiting = true;
-                    self.look_at(output, (now, since), &mut notes);
-                }
-            }
-            notes.press();
-        }
-        for nic in 0..nics {
-            let output = self.first_nic_output + nic;
-            if self.ports.outputs[output as usize].is_stalled() {
-                waiting = true;
-                self.look_at_nic(nic, output, &mut notes);
-            }
-        }
+        let empty = self.pool.len() == 0 && self.messages_waiting() == 0;
+        let waiting = !empty && self.look_around((now, since), &mut notes);
         let later = match waiting {
             true => now + 1,
             // Nothing waits before something happens again.
@@ -72,6 +45,29 @@ impl<K: Compiled> FabricDomain<K> {
         };
         notes.end(self.progress.moved, later);
         self.records.attribution = notes;
+    }
+
+    /// Looks at all ports, a time `since` after the last sample. True if something waits at any.
+    fn look_around(&self, (now, since): (Time, Time), notes: &mut Attribution) -> bool {
+        let mut waiting = false;
+        for router in self.ports.routers.iter() {
+            for output in router.base..router.base + u32::from(router.ports) {
+                let out = &self.ports.outputs[output as usize];
+                if u64::from(out.waiting) + u64::from(out.queued) > 0 {
+                    waiting = true;
+                    self.look_at(output, (now, since), notes);
+                }
+            }
+            notes.press();
+        }
+        for nic in 0..self.ends.nics.len() as u32 {
+            let output = self.first_nic_output + nic;
+            if self.ports.outputs[output as usize].is_stalled() {
+                waiting = true;
+                self.look_at_nic(nic, output, notes);
+            }
+        }
+        waiting
     }
 
     /// Looks at an output of a router at which something waits, a time `since` after the last

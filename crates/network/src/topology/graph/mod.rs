@@ -100,6 +100,9 @@ impl Graph {
         let mut attachments = Vec::with_capacity(endpoints.len());
         for (number, (router, like)) in endpoints.iter().enumerate() {
             let own = &mut ports[*router as usize];
+            if own.len() == MOST_PORTS {
+                return Err(too_many_ports(&edges, *router));
+            }
             attachments.push((*router, own.len() as PortId));
             own.push(Port {
                 peer: Peer::Endpoint(number as EndpointId),
@@ -110,10 +113,8 @@ impl Graph {
             let [a, b] = edge.ends;
             let all = ports[a as usize].len().max(ports[b as usize].len()) + edge.links as usize;
             if all > MOST_PORTS {
-                let name = &edges.routers[a as usize];
-                let what =
-                    format!("router {name:?} or its neighbour has more than {MOST_PORTS} ports");
-                return Err(Invalid::new("links", what, "give fewer links"));
+                let larger = ports[a as usize].len() >= ports[b as usize].len();
+                return Err(too_many_ports(&edges, if larger { a } else { b }));
             }
             for _ in 0..edge.links {
                 let [at_a, at_b] = [a, b].map(|end| ports[end as usize].len() as PortId);
@@ -159,7 +160,7 @@ impl Graph {
             let [a, b] = [first as usize, lost].map(|router| &edges.routers[router]);
             return Err(Invalid::new(
                 "links",
-                format!("no way leads from router {b:?} to router {a:?}"),
+                format!("no way of 254 links or fewer leads from router {b:?} to router {a:?}"),
                 "add the links that join them, or remove the part that is left over",
             ));
         }
@@ -199,6 +200,12 @@ impl Graph {
     }
 }
 
+fn too_many_ports(edges: &Edges, router: RouterId) -> Invalid {
+    let name = &edges.routers[router as usize];
+    let what = format!("router {name:?} has more than {MOST_PORTS} ports");
+    Invalid::new("links", what, "give it fewer links and endpoints")
+}
+
 /// The link of each kind of the table.
 fn links_of_kinds(params: &Params, edges: &Edges) -> Result<Vec<Link>, Invalid> {
     let own = |(number, name): (usize, &KindName)| {
@@ -217,6 +224,15 @@ fn links_of_kinds(params: &Params, edges: &Edges) -> Result<Vec<Link>, Invalid> 
         };
         given.check(kind, &key)
     };
+    let usual = [weir_model::TERMINAL, "link"];
+    let mut given = params.kinds.keys();
+    if let Some(name) = given.find(|name| usual.contains(&name.as_str())) {
+        return Err(Invalid::new(
+            format!("kinds.{name}"),
+            format!("links of kind {name:?} have a key of their own"),
+            format!("write {name} = {{ bandwidth = \"…\", latency = \"…\" }}"),
+        ));
+    }
     let unused = params
         .kinds
         .keys()
@@ -246,6 +262,11 @@ fn endpoints(params: &Params, edges: &Edges) -> Result<Vec<(RouterId, Like)>, In
             "endpoints_per_router",
             "is 0",
             "give 1 or more",
+        )),
+        (Some(count), true) if count as usize > MOST_PORTS => Err(Invalid::new(
+            "endpoints_per_router",
+            format!("a router has at most {MOST_PORTS} ports"),
+            "give fewer",
         )),
         (count, true) => {
             let usual = Like {
