@@ -142,15 +142,15 @@ impl Graph {
             *end += own.len();
             Some(*end)
         }));
-        let neighbours = |router: RouterId| {
+        let links = |router: RouterId| {
             ports[router as usize]
                 .iter()
                 .filter_map(|port| match port.peer {
-                    Peer::Router(other, _) => Some(other),
+                    Peer::Router(other, _) => Some((other, port.link.latency)),
                     Peer::Endpoint(_) | Peer::Unused => None,
                 })
         };
-        let distances = Distances::new(ports.len(), neighbours);
+        let distances = Distances::new(ports.len(), |router| links(router).map(|(other, _)| other));
         let first = attachments[0].0;
         if let Some(lost) = distances
             .to(first)
@@ -166,16 +166,8 @@ impl Graph {
         }
         let homes = attachments.iter().map(|&(router, _)| router);
         let diameter = distances.longest(homes);
-        let latencies = |router: RouterId| {
-            ports[router as usize]
-                .iter()
-                .filter_map(|port| match port.peer {
-                    Peer::Router(other, _) => Some((other, port.link.latency)),
-                    Peer::Endpoint(_) | Peer::Unused => None,
-                })
-        };
         let weights: Vec<usize> = ports.iter().map(Vec::len).collect();
-        let parts = parts::divide(&weights, latencies);
+        let parts = parts::divide(&weights, links);
         let count = parts.iter().max().map_or(1, |last| last + 1);
         Ok(Graph {
             kinds: edges.kinds.into(),
