@@ -19,7 +19,8 @@ def test_numbers_of_two_runs(tmp_path, program):
     assert numpy.isclose(mean["difference"], other - own)
     assert numpy.isclose(mean["relative"], (other - own) / own)
     assert frame.attrs["keys"] == {"workload.a.load": ("0.2", "0.1")}
-    assert frame.attrs["remarks"] == ["B has another load than A."]
+    # The last packet of the two may also arrive at another time, of which a second remark tells.
+    assert "B has another load than A." in frame.attrs["remarks"]
 
 
 def test_bounds_are_no_numbers(tmp_path, program):
