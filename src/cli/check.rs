@@ -1,6 +1,7 @@
 //! `weir check`: finds every error of an experiment, and forecasts the cost of its run by beginning
 //! it.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 
@@ -123,7 +124,7 @@ fn network_json(experiment: &Experiment, plan: &Plan, links: u64) -> Map<String,
         ("effective", Json::Object(scheme.collect())),
         (
             "offered",
-            Json::Object(offered_shares(experiment, plan).collect()),
+            json!(offered_shares(experiment, plan).collect::<BTreeMap<_, _>>()),
         ),
     ];
     all.map(|(key, value)| (key.to_string(), value))
@@ -132,30 +133,23 @@ fn network_json(experiment: &Experiment, plan: &Plan, links: u64) -> Map<String,
 }
 
 /// Share of what the links of each kind carry that open-loop traffic offers them, by its name.
-fn offered_shares(experiment: &Experiment, plan: &Plan) -> impl Iterator<Item = (String, Json)> {
+fn offered_shares(experiment: &Experiment, plan: &Plan) -> impl Iterator<Item = (String, f64)> {
     let kinds = plan.network().topology.link_kinds().iter();
     let shares = kinds.zip(offered(experiment, plan));
     let some = shares.filter(|&(_, share)| share > 0.0);
-    some.map(|(kind, share)| (kind.to_string(), share.into()))
+    some.map(|(kind, share)| (kind.to_string(), share))
 }
 
 /// The same as a line; none if all traffic waits for what it sends.
 fn offered_line(experiment: &Experiment, plan: &Plan) -> String {
-    let shares = offered_shares(experiment, plan);
-    let shares: Vec<(String, f64)> = shares
-        .map(|(kind, share)| (kind, share.as_f64().unwrap_or(0.0)))
-        .collect();
+    let shares: Vec<(String, f64)> = offered_shares(experiment, plan).collect();
     if shares.is_empty() {
         return String::new();
     }
-    let parts = shares
-        .iter()
-        .map(|(kind, share)| format!("{kind} {:.0}%", share * 100.0));
-    let parts: Vec<String> = parts.collect();
+    let part = |(kind, share): &(String, f64)| format!("{kind} {:.0}%", share * 100.0);
+    let parts: Vec<String> = shares.iter().map(part).collect();
     let too_much = match shares.iter().any(|&(_, share)| share > 1.0) {
-        true => {
-            "\n#            more than they carry: what waits at the sources grows as long as the run"
-        }
+        true => "\n#            more than they carry: queues at the sources grow until the end",
         false => "",
     };
     format!(

@@ -119,8 +119,8 @@ fn a_full_mesh_is_one_whatever_it_is_called() {
     assert_eq!(graph, hyperx);
 }
 
-/// Four routers in a row with a link of 50 ns in the middle: a packet of 24 flits, 24 ns long, takes
-/// 5 ns in and out, 50 ns in each router, and each link's latency.
+/// Four routers in a row with a link of 50 ns in the middle: a packet of 24 flits, 24 ns long,
+/// takes 5 ns in and out, 50 ns in each router, and each link's latency.
 #[test]
 fn links_have_the_values_of_their_rows() {
     let links = "from,to,kind,latency,bandwidth\n\
@@ -196,7 +196,7 @@ fn what_is_no_network_is_refused_with_its_place() {
         (
             "from,to,kind\nh,a,terminal\na,b,\n",
             "endpoints_per_router = 1",
-            "endpoints of its own",
+            "the table names endpoints",
         ),
         ("from,to\n0,1\n", "endpoints_per_router = 0", "is 0"),
         (

@@ -4,7 +4,7 @@ use rand_xoshiro::{SplitMix64, Xoroshiro128PlusPlus};
 /// One stream of random numbers: xoroshiro128++, 16 bytes of state.
 pub type Rng = Xoroshiro128PlusPlus;
 
-/// The stream for a purpose, named by numbers (for instance `[SOURCE, word(workload), endpoint]`).
+/// The stream for a purpose, named by numbers (such as `[SOURCE, word(workload), endpoint]`).
 ///
 /// Streams depend on the run's seed and their name only, never on who asks or in which order, so
 /// that the random numbers of a component are the same for any number of ranks.

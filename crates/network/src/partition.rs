@@ -9,33 +9,24 @@ use crate::topology::{Peer, Topology};
 pub struct Partition {
     /// The domain of each router, and its position among the routers there.
     places: Vec<(DomainId, u32)>,
-    /// The routers of all domains, one domain after the other; ascending in each.
-    routers: Vec<RouterId>,
-    /// The first of each domain in that list, and the end of the list.
-    starts: Vec<usize>,
+    /// The routers of each domain, ascending.
+    routers: Vec<Vec<RouterId>>,
     lookahead: Time,
 }
 
 impl Partition {
     /// The domains that a topology is divided into ([`Topology::domain_of`]).
     pub fn new(topology: &dyn Topology) -> Partition {
-        let mut routers: Vec<RouterId> = (0..topology.routers()).collect();
-        routers.sort_by_key(|&router| topology.domain_of(router));
-        let mut places = vec![(0, 0); routers.len()];
-        let mut starts = vec![0];
-        for domain in 0..topology.domains() {
-            let first = starts[domain as usize];
-            let own = routers[first..].iter();
-            let own = own.take_while(|&&router| topology.domain_of(router) == domain);
-            for (index, &router) in own.clone().enumerate() {
-                places[router as usize] = (domain, index as u32);
-            }
-            starts.push(first + own.count());
-        }
+        let mut routers = vec![Vec::new(); topology.domains() as usize];
+        let place = |router| {
+            let domain = topology.domain_of(router);
+            let own = &mut routers[domain as usize];
+            own.push(router);
+            (domain, own.len() as u32 - 1)
+        };
         let mut partition = Partition {
-            places,
+            places: (0..topology.routers()).map(place).collect(),
             routers,
-            starts,
             lookahead: NEVER,
         };
         partition.lookahead = partition.least_latency(topology);
@@ -44,13 +35,12 @@ impl Partition {
 
     /// Number of domains.
     pub fn domains(&self) -> u32 {
-        self.starts.len() as u32 - 1
+        self.routers.len() as u32
     }
 
     /// The routers of a domain, ascending.
     pub fn routers(&self, domain: DomainId) -> &[RouterId] {
-        let at = domain as usize;
-        &self.routers[self.starts[at]..self.starts[at + 1]]
+        &self.routers[domain as usize]
     }
 
     /// The domain of a router.
@@ -66,6 +56,7 @@ impl Partition {
     }
 
     /// The least latency of a link between two domains as built, ps; [`NEVER`] if there is none.
+    /// Nothing crosses faster, since a failure only adds to it.
     pub fn lookahead(&self) -> Time {
         self.lookahead
     }

@@ -25,7 +25,7 @@ const ABOUT: &str = "An HDF5 file behind a user block of 512 bytes. `bytes` is t
                      file; the checksum is of what follows the block: tail -c +513 FILE | \
                      xxh128sum";
 
-/// How a run ended, in the block.
+/// Ends of a run, in the block.
 const COMPLETE: &str = "complete";
 const STOPPED: &str = "stopped";
 
@@ -108,7 +108,7 @@ pub(super) struct Seal {
     pub weir: String,
     bytes: u64,
     checksum: u128,
-    /// Of a result; those of earlier versions have none.
+    /// The mark of a result. Results of earlier versions have none.
     pub mark: Option<Mark>,
 }
 

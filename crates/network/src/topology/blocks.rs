@@ -1,11 +1,9 @@
 //! Blocks of a grid: boxes of about the same size and shape, by which it is divided into domains.
 
+use super::DOMAIN_PORTS;
 use super::grid::Grid;
 use weir_model::DomainId;
 
-/// Ports of the routers of a block at most, if the grid is not small: about 256 KiB of state and
-/// packets, what the cache of a core can hold.
-const MOST_PORTS: u64 = 512;
 /// Number of blocks at most, if there are fewer slabs.
 const MOST_BLOCKS: u64 = 1024;
 
@@ -21,7 +19,7 @@ impl Blocks {
     /// are as many blocks as slabs, or more if slabs are large.
     pub fn new(grid: &Grid, ports: u64, may: impl Fn(usize) -> bool) -> Blocks {
         let all = u64::from(grid.places()) * ports;
-        let enough = all.div_ceil(MOST_PORTS).min(MOST_BLOCKS);
+        let enough = all.div_ceil(DOMAIN_PORTS).min(MOST_BLOCKS);
         let enough = enough.max(grid.slabs().into());
         let mut parts = vec![1; grid.dimensions()];
         let count = |parts: &[u32]| parts.iter().map(|&n| u64::from(n)).product::<u64>();
@@ -57,7 +55,8 @@ impl Blocks {
     }
 }
 
-/// The next larger number of parts of a side: of equal ones, if that takes no more than twice as many.
+/// The next larger number of parts of a side: of equal ones, if that takes no more than twice the
+/// number.
 fn more(parts: u32, size: u32) -> u32 {
     let mut larger = parts + 1..=(2 * parts).min(size);
     larger

@@ -85,6 +85,10 @@ pub const MOST_PORTS: u128 = 1 << 31;
 /// gigabytes.
 pub const MOST_DOMAIN_PORTS: u128 = 1 << 25;
 
+/// Ports of the routers of a domain at most, where a topology divides itself by size: about 256 KiB
+/// of state and packets, what the cache of a core can hold.
+pub(crate) const DOMAIN_PORTS: u64 = 512;
+
 /// `1 router`, `2 routers`.
 fn count(number: u32, what: &str) -> String {
     match number {

@@ -2,8 +2,8 @@
 //!
 //! [`Work`] is the work of an experiment, from its numbers and its programs: nothing is simulated
 //! and nothing is built. [`Forecast`] gives the cost of that, from the cost of the beginning of the
-//! run (`simulation::Trial`). [`Scaling`] is the time on several ranks and threads. [`offered`] is what
-//! traffic asks of the links. There is no clock here.
+//! run (`simulation::Trial`). [`Scaling`] is the time on several ranks and threads. [`offered`] is
+//! what traffic asks of the links. There is no clock here.
 
 mod course;
 mod extrapolate;

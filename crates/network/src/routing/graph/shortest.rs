@@ -47,26 +47,21 @@ pub enum Choose {
 
 /// Shortest ways in one graph.
 struct Shortest {
-    topology: Arc<dyn Topology>,
+    graph: Graph,
     choose: Choose,
     vcs: u8,
 }
 
 impl Shortest {
-    fn graph(&self) -> &Graph {
-        let graph = self.topology.as_a();
-        graph.expect("`build` has asked")
-    }
-
     /// The ports of a router that lead nearer to another one.
-    fn nearer(&self, router: RouterId, to: RouterId) -> impl Iterator<Item = PortId> + '_ {
-        let graph = self.graph();
-        let distances = graph.distances(to);
+    fn nearer(&self, router: RouterId, to: RouterId) -> Vec<PortId> {
+        let distances = self.graph.distances(to);
         let own = distances[router as usize];
-        (0..graph.ports(router)).filter(move |&port| match graph.peer(router, port) {
+        let leads = |&port: &PortId| match self.graph.peer(router, port) {
             Peer::Router(other, _) => distances[other as usize] < own,
             Peer::Endpoint(_) | Peer::Unused => false,
-        })
+        };
+        (0..self.graph.ports(router)).filter(leads).collect()
     }
 }
 
@@ -90,12 +85,12 @@ impl Routing for Shortest {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let (there, port) = self.topology.attachment(flight.destination);
+        let (there, port) = self.graph.attachment(flight.destination);
         let router = here.router();
         if router == there {
             return Hop { port, vc: 0 };
         }
-        let ports: Vec<PortId> = self.nearer(router, there).collect();
+        let ports = self.nearer(router, there);
         let port = match self.choose {
             Choose::Random => ports[here.pick(ports.len() as u32) as usize],
             Choose::Flow => ports[by_flow(flight, here, ports.len())],
@@ -107,7 +102,7 @@ impl Routing for Shortest {
     }
 
     fn max_routers(&self) -> u32 {
-        self.topology.diameter_routers()
+        self.graph.diameter_routers()
     }
 
     fn is_adaptive(&self) -> bool {
@@ -121,10 +116,9 @@ impl Routing for Shortest {
 
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
     let Params { choose } = section.parse()?;
-    let links = topology.diameter_routers() - 1;
     let refuse =
         |what: String, remedy: &str| Err(section.refuse(Invalid::new("algorithm", what, remedy)));
-    if topology.as_a::<Graph>().is_none() {
+    let Some(graph) = topology.as_a::<Graph>().cloned() else {
         return refuse(
             format!(
                 "\"shortest\" routes in graphs only, and this is a {}",
@@ -132,7 +126,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
             ),
             "choose an algorithm that is made for this topology",
         );
-    }
+    };
+    let links = graph.diameter_routers() - 1;
     if links > MOST_LINKS {
         return refuse(
             format!("a shortest way has up to {links} links, and each needs a virtual channel"),
@@ -140,7 +135,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
         );
     }
     Ok(Box::new(Shortest {
-        topology: topology.clone(),
+        graph,
         choose,
         vcs: links.max(1) as u8,
     }))

@@ -1,9 +1,9 @@
 //! Any network, from a list of its links.
 //!
-//! The ports of a router are its endpoints, in the order of their numbers, and then its links in the
-//! order of the list. Distances are those of a breadth-first search, in a table with a byte for each
-//! router and each router with endpoints, whose rows are made when something first asks for them.
-//! There is no table of pairs of endpoints.
+//! The ports of a router are its endpoints, in the order of their numbers, and then its links in
+//! the order of the list. Distances are those of a breadth-first search, in a table with a byte for
+//! each router and each router with endpoints, whose rows are made when something first asks for
+//! them. There is no table of pairs of endpoints.
 
 mod distances;
 mod edges;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, search_links};
+use super::{Build, Link, LinkParams, Peer, Topology, check_size};
 use distances::Distances;
 use edges::{Edges, Like};
 use weir_input::registry::{Entry, Keys};
@@ -33,10 +33,10 @@ const MOST_PORTS: usize = 65_535;
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// The links, as a table in CSV. Its first line is `from,to` and any of `kind`, `bandwidth`,
-    /// `latency` and `links` (their number, 1 by default). Each other line is a link, with the names
-    /// of its ends. A link of kind `terminal` is from an endpoint to its router; all others join two
-    /// routers. Names that are all the whole numbers from 0 on are the numbers of routers or
-    /// endpoints; others are counted as they appear.
+    /// `latency` and `links` (their number, 1 by default). Each other line is a link, with the
+    /// names of its ends. A link of kind `terminal` is from an endpoint to its router; all others
+    /// join two routers. Names that are all the whole numbers from 0 on are the numbers of routers
+    /// or endpoints; others are counted as they appear.
     pub links: LinkTable,
     /// Endpoints at each router, 1 or more, if the table has none. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,16 +64,17 @@ struct Port {
 }
 
 /// A network from a list of links.
+#[derive(Clone)]
 pub struct Graph {
-    kinds: Box<[KindName]>,
+    kinds: Arc<[KindName]>,
     /// The ports of all routers, one router after the other.
-    ports: Box<[Port]>,
+    ports: Arc<[Port]>,
     /// The first port of each router, and the end.
-    starts: Box<[usize]>,
-    attachments: Box<[(RouterId, PortId)]>,
-    distances: Distances,
+    starts: Arc<[usize]>,
+    attachments: Arc<[(RouterId, PortId)]>,
+    distances: Arc<Distances>,
     diameter: u32,
-    parts: Box<[DomainId]>,
+    parts: Arc<[DomainId]>,
     count: u32,
 }
 
@@ -174,7 +175,7 @@ impl Graph {
             ports: ports.into_iter().flatten().collect(),
             starts: starts.into(),
             attachments: attachments.into(),
-            distances,
+            distances: distances.into(),
             diameter,
             parts: parts.into(),
             count,
@@ -247,7 +248,7 @@ fn endpoints(params: &Params, edges: &Edges) -> Result<Vec<(RouterId, Like)>, In
         (None, false) => Ok(listed),
         (Some(_), false) => Err(Invalid::new(
             "endpoints_per_router",
-            "the table has endpoints of its own",
+            "the table names endpoints",
             "remove it, or the rows of kind `terminal`",
         )),
         (Some(0), true) => Err(Invalid::new(
@@ -299,10 +300,6 @@ impl Topology for Graph {
 
     fn link_kinds(&self) -> &[KindName] {
         &self.kinds
-    }
-
-    fn links(&self) -> Vec<Links> {
-        search_links(self)
     }
 
     fn all_ports(&self) -> u64 {

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::topology::DOMAIN_PORTS;
 use weir_model::{DomainId, RouterId, Time};
 
-/// Ports of the routers of a part at most, as of a block of a torus.
-const MOST_PORTS: usize = 512;
 /// Parts of a small network at least, if it has routers for them.
 const LEAST_PARTS: usize = 8;
 
@@ -66,7 +65,7 @@ pub fn divide<I: Iterator<Item = (RouterId, Time)>>(
         }
     }
     let all: usize = weight.iter().sum();
-    let most = MOST_PORTS.min(all.div_ceil(LEAST_PARTS));
+    let most = (DOMAIN_PORTS as usize).min(all.div_ceil(LEAST_PARTS));
     let part = grown(&weight, &between, most);
     unit.into_iter().map(|unit| part[unit as usize]).collect()
 }
