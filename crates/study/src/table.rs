@@ -5,7 +5,7 @@ use std::io;
 
 use super::cell::cell;
 use super::criterion::add_scores;
-use super::dir::{State, SweepDir};
+use super::dir::{Reading, Stamp, State, SweepDir, Values};
 use super::expand::Points;
 use super::job_file::Study;
 use super::metric::{Metric, Ran};
@@ -37,6 +37,8 @@ pub struct Row {
     pub state: String,
     /// The value of each metric; None if it is not known.
     pub values: Vec<Option<f64>>,
+    /// True if a latency among them is of few messages ([`Metric::is_of_few`]).
+    pub few: bool,
 }
 
 impl Table {
@@ -50,26 +52,35 @@ impl Table {
         points: &Points,
         dir: &SweepDir,
     ) -> Result<Table, TraceError> {
-        let results = Results {
+        let mut results = Results {
             study,
             catalog,
             points,
             dir,
             states: dir.states(points),
+            known: Values::of(dir),
+            places: Vec::new(),
         };
+        // Criteria are made of the other columns.
         let mut metrics = study.metrics();
-        for name in results.usual()? {
+        metrics.retain(|metric| !metric.is_derived());
+        let asked = metrics.len();
+        for name in usual(points) {
             if !metrics.iter().any(|metric| metric.name() == name)
                 && let Ok(metric) = Metric::parse(&name, &points.jobs())
             {
                 metrics.push(metric);
             }
         }
-        // Criteria are made of the other columns.
-        metrics.retain(|metric| !metric.is_derived());
+        let places = metrics
+            .iter()
+            .map(|metric| results.known.place(metric.name()));
+        results.places = places.collect();
         let rows = points.iter().filter(|point| point.is_own());
         let rows = rows.map(|point| results.row(point, &metrics));
         let mut rows = rows.collect::<Result<Vec<Row>, TraceError>>()?;
+        results.known.keep();
+        leave_out_absent(asked, &mut metrics, &mut rows);
         let mut values: Vec<_> = rows.iter_mut().map(|row| &mut row.values).collect();
         let scores = add_scores(&study.criteria, &metrics, &mut values);
         metrics.extend(scores);
@@ -189,6 +200,9 @@ struct Results<'a> {
     points: &'a Points,
     dir: &'a SweepDir,
     states: Vec<State>,
+    known: Values,
+    /// The place of each metric among the known values.
+    places: Vec<usize>,
 }
 
 /// A result with its experiment.
@@ -215,10 +229,10 @@ impl Results<'_> {
         ResultFile::open(&self.dir.point(&self.points[index].hash).result())
     }
 
-    fn row(&self, point: &Point, metrics: &[Metric]) -> Result<Row, TraceError> {
-        let values = match self.done(point.index) {
-            true => self.values(point, metrics)?,
-            false => vec![None; metrics.len()],
+    fn row(&mut self, point: &Point, metrics: &[Metric]) -> Result<Row, TraceError> {
+        let readings = match self.done(point.index) {
+            true => self.readings(point, metrics)?,
+            false => vec![Reading::default(); metrics.len()],
         };
         Ok(Row {
             point: point.index,
@@ -230,15 +244,51 @@ impl Results<'_> {
                 State::Running => "waiting".into(),
                 ref state => state.name().into(),
             },
-            values,
+            values: readings.iter().map(|reading| reading.value).collect(),
+            few: readings.iter().any(|reading| reading.few),
         })
     }
 
-    fn values(&self, point: &Point, metrics: &[Metric]) -> Result<Vec<Option<f64>>, TraceError> {
-        let result = self.open(point.index)?;
-        if !metrics.iter().any(|metric| metric.slowdown().is_some()) {
-            return metrics.iter().map(|metric| metric.read(&result)).collect();
+    /// The values of a point. Its result is opened if some are not known.
+    fn readings(&mut self, point: &Point, metrics: &[Metric]) -> Result<Vec<Reading>, TraceError> {
+        let path = self.dir.point(&point.hash).result();
+        let stamp = Stamp::of(&path);
+        let known = |place: &usize| self.known.get(&point.hash, stamp?, *place);
+        let known: Vec<_> = self.places.iter().map(known).collect();
+        // A slowdown compares it with other results, which may be missing now.
+        let slowdown = |at: &usize| metrics[*at].slowdown().is_some();
+        let (slowdowns, unread): (Vec<usize>, Vec<usize>) = (0..metrics.len())
+            .filter(|&at| known[at].is_none())
+            .partition(slowdown);
+        let mut readings: Vec<_> = known.into_iter().map(Option::unwrap_or_default).collect();
+        if unread.is_empty() && slowdowns.is_empty() {
+            return Ok(readings);
         }
+        let result = ResultFile::open(&path)?;
+        for at in unread {
+            readings[at] = Reading {
+                value: metrics[at].read(&result)?,
+                few: metrics[at].is_of_few(&result)?,
+            };
+            if let Some(stamp) = stamp {
+                let place = self.places[at];
+                self.known.set(&point.hash, stamp, place, readings[at]);
+            }
+        }
+        if !slowdowns.is_empty() {
+            self.add_slowdowns(point, result, metrics, &mut readings)?;
+        }
+        Ok(readings)
+    }
+
+    /// Fills in what compares a result with those of its jobs alone.
+    fn add_slowdowns(
+        &self,
+        point: &Point,
+        result: ResultFile,
+        metrics: &[Metric],
+        readings: &mut [Reading],
+    ) -> Result<(), TraceError> {
         let beside = Done {
             result,
             experiment: self.experiment(point)?,
@@ -248,11 +298,12 @@ impl Results<'_> {
         let alone: Vec<(&str, Option<Ran>)> = alone
             .map(|(job, run)| (*job, run.as_ref().map(Done::ran)))
             .collect();
-        let value = |metric: &Metric| match metric.slowdown() {
-            Some(_) => metric.compared(beside.ran(), &alone),
-            None => metric.read(&beside.result),
-        };
-        metrics.iter().map(value).collect()
+        for (metric, reading) in metrics.iter().zip(readings) {
+            if metric.slowdown().is_some() {
+                reading.value = metric.compared(beside.ran(), &alone)?;
+            }
+        }
+        Ok(())
     }
 
     fn experiment(&self, point: &Point) -> Result<Experiment, TraceError> {
@@ -279,33 +330,55 @@ impl Results<'_> {
         });
         all.collect()
     }
+}
 
-    /// Content of every table, whether it is asked for or not: totals, the communication time of
-    /// applications, and the latencies of all classes.
-    fn usual(&self) -> Result<Vec<String>, TraceError> {
-        let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();
-        // With one job its classes equal those of the whole network.
-        let jobs = self.points.jobs();
-        if jobs.len() > 1 {
-            for job in &jobs {
-                classes.extend(["network", "message"].map(|kind| format!("job.{job}.{kind}")));
-            }
+/// Content of every table, whether it is asked for or not: totals, the communication time of
+/// applications, and the latencies of all classes.
+fn usual(points: &Points) -> Vec<String> {
+    let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();
+    // With one job its classes equal those of the whole network.
+    let jobs = points.jobs();
+    if jobs.len() > 1 {
+        for job in &jobs {
+            classes.extend(["network", "message"].map(|kind| format!("job.{job}.{kind}")));
         }
-        let mut there = HashSet::new();
-        for point in self.points.iter().filter(|point| self.done(point.index)) {
-            there.extend(self.open(point.index)?.groups("data/latency")?);
-        }
-        classes.retain(|class| there.contains(class) || there.is_empty());
-        let summary = SUMMARY.iter().map(|name| format!("summary.{name}"));
-        let spent = self.points.applications();
-        let spent = spent.map(|job| format!("jobs.{job}.communication"));
-        let latency = classes.iter().flat_map(|class| {
-            LATENCY
-                .iter()
-                .map(move |stat| format!("latency.{class}.{stat}"))
-        });
-        Ok(summary.chain(spent).chain(latency).collect())
     }
+    let summary = SUMMARY.iter().map(|name| format!("summary.{name}"));
+    let spent = points.applications();
+    let spent = spent.map(|job| format!("jobs.{job}.communication"));
+    let latency = classes.iter().flat_map(|class| {
+        LATENCY
+            .iter()
+            .map(move |stat| format!("latency.{class}.{stat}"))
+    });
+    summary.chain(spent).chain(latency).collect()
+}
+
+/// Takes out the latencies that no result has, unless they were asked for: the first `asked`. If no
+/// result has any, or there is no result yet, all stay.
+fn leave_out_absent(asked: usize, metrics: &mut Vec<Metric>, rows: &mut [Row]) {
+    let there: HashSet<&str> = (metrics.iter().enumerate())
+        .filter(|(at, _)| rows.iter().any(|row| row.values[*at].is_some()))
+        .filter_map(|(_, metric)| class_of(metric.name()))
+        .collect();
+    let stays = |(at, metric): (usize, &Metric)| {
+        at < asked || class_of(metric.name()).is_none_or(|class| there.contains(class))
+    };
+    if there.is_empty() {
+        return;
+    }
+    let stay: Vec<bool> = metrics.iter().enumerate().map(stays).collect();
+    let mut stays = stay.iter();
+    metrics.retain(|_| stays.next() == Some(&true));
+    for row in rows {
+        let mut stays = stay.iter();
+        row.values.retain(|_| stays.next() == Some(&true));
+    }
+}
+
+/// The class of a latency.
+fn class_of(name: &str) -> Option<&str> {
+    Some(name.strip_prefix("latency.")?.rsplit_once('.')?.0)
 }
 
 /// A number in a form that is read back exactly; nothing for an unknown one.

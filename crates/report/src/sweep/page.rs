@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::page::{Page, Part, Row, Rows};
 use super::Sweep;
 use crate::format::short;
-use weir_result::{ResultFile, TraceError};
+use weir_result::TraceError;
 use weir_study::{Metric, Point, PointDir, State, Study, Verdict};
 
 /// Points in the table of the page; all are in `table.csv`.
@@ -41,7 +41,7 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
             rows.len()
         ));
     }
-    warnings.extend(unfinished(sweep)?);
+    warnings.extend(unfinished(sweep));
     let mut parts = Vec::new();
     if !verdicts.is_empty() {
         parts.push(Part::Table(claims(verdicts)));
@@ -69,30 +69,16 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
 }
 
 /// Latencies that are of few messages, and where.
-fn unfinished(sweep: &Sweep) -> Result<Option<String>, TraceError> {
-    let mut count = 0;
-    let mut first = None;
-    for row in sweep.table.rows.iter().filter(|row| row.state == "done") {
-        let file = sweep.dir.point(&row.hash).result();
-        if !file.is_file() {
-            continue;
-        }
-        let result = ResultFile::open(&file)?;
-        for metric in &sweep.table.metrics {
-            if metric.is_of_few(&result)? {
-                count += 1;
-                first.get_or_insert_with(|| sweep.points[row.point].label(sweep.study));
-                break;
-            }
-        }
-    }
-    Ok(first.map(|first| {
-        format!(
-            "At {count} of {} points many messages had not arrived when the run ended (the first \
-             is {first}): their latencies are of the others, and the true ones are higher.",
-            sweep.table.rows.len()
-        )
-    }))
+fn unfinished(sweep: &Sweep) -> Option<String> {
+    let rows = &sweep.table.rows;
+    let few: Vec<_> = rows.iter().filter(|row| row.few).collect();
+    let first = sweep.points[few.first()?.point].label(sweep.study);
+    Some(format!(
+        "At {} of {} points many messages had not arrived when the run ended (the first is \
+         {first}): their latencies are of the others, and the true ones are higher.",
+        few.len(),
+        rows.len()
+    ))
 }
 
 /// The title of a study.

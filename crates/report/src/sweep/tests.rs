@@ -39,6 +39,7 @@ fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
     let dir = SweepDir::new(folder.path());
     let metrics = study.metrics();
     let rows = points.iter().map(|point| Row {
+        few: false,
         point: point.index,
         hash: point.hash.clone(),
         at: point.at.clone(),

@@ -1,6 +1,7 @@
 //! The directory of a sweep: its layout, and the state of each point.
 
 mod state;
+mod values;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -19,6 +20,7 @@ use weir_result::{
 };
 
 pub use state::{Reason, State, StateName, Status};
+pub(crate) use values::{Reading, Stamp, Values};
 
 /// Folder of the states that points share.
 pub(crate) const FORKS: &str = "forks";

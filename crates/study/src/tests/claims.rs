@@ -25,6 +25,7 @@ fn table(study: &Study, seeds: u64, number: impl Fn(&str, &str, f64, u64) -> Opt
                     seed,
                     state: if failed { "failed" } else { "done" }.into(),
                     values,
+                    few: false,
                 });
             }
         }
