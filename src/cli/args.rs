@@ -355,10 +355,14 @@ pub struct ExplainOptions {
 /// `weir export`.
 #[derive(Args, Debug)]
 pub struct ExportOptions {
-    /// A result.h5, or the directory that holds one.
+    /// A result.h5, or the directory that holds one; with --topology also an experiment.
     pub result: PathBuf,
     /// Where the trace goes.
     pub file: PathBuf,
+    /// Write the network of the experiment instead: as a topology file of kind graph (toml), as a
+    /// table of its links (csv), in GraphML or for Graphviz (dot). Default: by the file's name.
+    #[arg(long)]
+    pub topology: bool,
     /// Format of the file: a trace to be replayed (goal, vef; needs output.messages = true), or
     /// a timeline for https://ui.perfetto.dev (perfetto; needs output.timeline). Default: by the
     /// file's name, VEF for `NAME.vef`, Perfetto for `NAME.pftrace`, otherwise GOAL text.
@@ -383,6 +387,14 @@ pub struct ExportOptions {
     pub router: Vec<u32>,
 }
 
+impl ExportOptions {
+    /// True if no part of the result is chosen.
+    pub fn is_whole(&self) -> bool {
+        let texts = [&self.unit, &self.from, &self.to];
+        texts.iter().all(|text| text.is_none()) && self.job.is_empty() && self.router.is_empty()
+    }
+}
+
 /// The formats that `weir export` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
@@ -390,6 +402,14 @@ pub enum ExportFormat {
     Goal,
     /// VEF.
     Vef,
+    /// A topology file of kind graph.
+    Toml,
+    /// A table of links.
+    Csv,
+    /// GraphML.
+    Graphml,
+    /// The language of Graphviz.
+    Dot,
     /// A timeline for Perfetto.
     Perfetto,
 }
@@ -397,22 +417,43 @@ pub enum ExportFormat {
 /// `weir import`.
 #[derive(Args, Debug)]
 pub struct ImportOptions {
-    /// The simulator whose configuration it is.
-    pub from: Simulator,
-    /// The configuration: a file of `key = value;` (BookSim2), or of LPGROUPS and PARAMS (CODES).
+    /// What the file is.
+    pub from: Format,
+    /// The file.
     pub file: PathBuf,
-    /// Write the experiment into this file, which must not exist. Default: standard output.
+    /// Endpoints at each router of a network whose file names no hosts. Default: 1.
+    #[arg(long, value_name = "N")]
+    pub endpoints_per_router: Option<u32>,
+    /// Nodes of a network whose names begin with this are hosts (edges, GraphML, DOT).
+    #[arg(long, value_name = "PREFIX")]
+    pub hosts: Option<String>,
+    /// Write into this file, which must not exist. Default: standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-/// The simulators whose configurations `weir import` reads.
+/// What `weir import` reads: configurations of simulators, and networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Simulator {
-    /// BookSim2.
+pub enum Format {
+    /// A configuration of BookSim2 (`key = value;`).
     Booksim,
-    /// CODES on ROSS: the models dragonfly-dally, dragonfly, fattree, torus and simplenet.
+    /// A configuration of CODES on ROSS (LPGROUPS and PARAMS): the models dragonfly-dally,
+    /// dragonfly, fattree, torus and simplenet.
     Codes,
+    /// A network file of BookSim2's anynet.
+    Anynet,
+    /// A network in the language of Graphviz.
+    Dot,
+    /// A network as a list of edges: the names of two routers on each line.
+    Edges,
+    /// A network in GraphML.
+    Graphml,
+    /// A .topo file of htsim.
+    Htsim,
+    /// The output of ibnetdiscover, or a network of ibsim.
+    Ibnetdiscover,
+    /// A topology.conf of Slurm.
+    Slurm,
 }
 
 /// `weir report`.

@@ -28,7 +28,7 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Command::Explain(options) => super::explain(&options, catalog),
         Command::Compare(options) => super::compare(&options, catalog),
         Command::Report(options) => super::report(&options, catalog),
-        Command::Export(options) => super::export(&options),
+        Command::Export(options) => super::export(&options, catalog),
         Command::Import(options) => super::import(&options, catalog),
         Command::Schema => super::schema(catalog),
         Command::Completions(options) => super::completions(&options),

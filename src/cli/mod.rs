@@ -168,8 +168,8 @@ pub fn report(options: &ReportOptions, catalog: &Catalog) -> ExitCode {
 }
 
 /// `weir export`.
-pub fn export(options: &ExportOptions) -> ExitCode {
-    match export::export(options) {
+pub fn export(options: &ExportOptions, catalog: &Catalog) -> ExitCode {
+    match export::export(options, catalog) {
         Ok(text) => print(&text),
         Err(failure) => {
             tell_failure(&failure);

@@ -119,6 +119,37 @@ fn a_full_mesh_is_one_whatever_it_is_called() {
     assert_eq!(graph, hyperx);
 }
 
+/// Mean latencies of merlin's own tests, ns (its reference outputs, sst-elements f782290): packets of
+/// one flit of 32 B, 16 Gbps, each endpoint one every 32 ns to another one. Links take 20 ns, those
+/// of endpoints 10 ns, routers 20 ns at their inputs and 20 ns at their outputs. merlin's crossbar
+/// has a clock of 8 ns: a flit waits for it for half of that on average, and crosses in one. The
+/// fourth graph, `cubical`, is saturated there: two links are asked for more than they carry.
+#[test]
+fn latencies_are_those_of_merlin() {
+    for (name, merlin) in [
+        ("complete_4", 156.158),
+        ("slimfly_18", 221.762),
+        ("dragonfly_36", 277.16),
+    ] {
+        let text = format!(
+            "[topology]\nkind = \"graph\"\nlinks = '''\n{}'''\nendpoints_per_router = 2\n\
+             terminal = {{ bandwidth = \"16 Gbps\", latency = \"10 ns\" }}\n\
+             link = {{ bandwidth = \"16 Gbps\", latency = \"20 ns\" }}\n\
+             [routing]\nalgorithm = \"shortest\"\nchoose = \"flow\"\n\
+             [router]\nflit = \"32 B\"\nspeedup = 2\nlatency = \"52 ns\"\n\
+             input_buffer = \"32 kB\"\noutput_queue = \"32 kB\"\n\
+             [nic]\nmax_packet = \"1 flits\"\nacknowledge = false\n\
+             [[workload]]\nload = 0.5\nmessage = \"1 flits\"\ninjection = \"periodic\"\n\
+             pattern = {{ kind = \"uniform\" }}\n[run]\nuntil = \"80 us\"\nwarmup = \"30 us\"\n",
+            reference(&format!("{name}.csv"))
+        );
+        let data = Experiment::of(text.parse().expect("TOML")).run().data;
+        let all = data.latency.iter().find(|(class, _)| class == "network");
+        let mean = all.expect("measured").1.arrived.mean() / 1e3;
+        assert!((mean / merlin - 1.0).abs() < 0.03, "{name}: {mean} ns");
+    }
+}
+
 /// Four routers in a row with a link of 50 ns in the middle: a packet of 24 flits, 24 ns long,
 /// takes 5 ns in and out, 50 ns in each router, and each link's latency.
 #[test]

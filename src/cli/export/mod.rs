@@ -1,8 +1,10 @@
-//! `weir export`: the messages of a run as a trace that can be replayed, or a timeline of the run.
+//! `weir export`: the messages of a run as a trace that can be replayed, a timeline of the run, or its
+//! network.
 
 mod refusal;
 mod replay;
 mod timeline;
+mod topology;
 
 use std::path::PathBuf;
 
@@ -10,13 +12,17 @@ use super::args::{ExportFormat, ExportOptions};
 use super::failure::Failure;
 use refusal::wrong_with;
 use weir_result::{ResultFile, schema};
+use weir_simulation::config::Catalog;
 
 /// Writes a result in another format.
 ///
 /// # Errors
 /// If the result cannot be read, lacks what the format needs, or the file cannot be written.
-pub fn export(options: &ExportOptions) -> Result<String, Failure> {
+pub fn export(options: &ExportOptions, catalog: &Catalog) -> Result<String, Failure> {
     let format = format(options);
+    if options.topology {
+        return topology::export(options, format, catalog);
+    }
     let inside = options.result.join(schema::FILE);
     let path: PathBuf = match options.result.is_dir() {
         true => inside,
@@ -36,6 +42,12 @@ pub fn export(options: &ExportOptions) -> Result<String, Failure> {
             replay::export(options, format, &path, &result)
         }
         ExportFormat::Perfetto => timeline::export(options, &path, &result),
+        ExportFormat::Toml | ExportFormat::Csv | ExportFormat::Graphml | ExportFormat::Dot => {
+            Err(wrong_with(
+                "this is a format of networks",
+                "write --topology for the network, or --format goal, vef or perfetto",
+            ))
+        }
     }
 }
 
@@ -45,6 +57,10 @@ fn format(options: &ExportOptions) -> ExportFormat {
     let by_name = match ending {
         Some("vef") => ExportFormat::Vef,
         Some("pftrace" | "perfetto-trace") => ExportFormat::Perfetto,
+        Some("toml") => ExportFormat::Toml,
+        Some("csv") => ExportFormat::Csv,
+        Some("graphml") => ExportFormat::Graphml,
+        Some("dot" | "gv") => ExportFormat::Dot,
         _ => ExportFormat::Goal,
     };
     options.format.unwrap_or(by_name)

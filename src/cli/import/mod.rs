@@ -1,4 +1,5 @@
-//! `weir import`: the configuration of another simulator as an experiment of weir.
+//! `weir import`: the configuration of another simulator as an experiment of weir, and the networks of
+//! other programs as topology files ([`networks`]).
 //!
 //! Each simulator has one table of its keys: default, and the keys of weir they become, or the
 //! reason why there are none. Nothing of the input is lost: every entry is in one of the two lists
@@ -7,6 +8,7 @@
 mod booksim;
 mod codes;
 mod configuration;
+mod networks;
 mod toml;
 
 use std::fs::{File, OpenOptions};
@@ -16,17 +18,18 @@ use std::sync::Arc;
 
 use ::toml::Table;
 
-use super::args::{ImportOptions, Simulator};
+use super::args::{Format, ImportOptions};
 use super::console::tell;
 use super::failure::Failure;
 use configuration::{Configuration, one_line};
+pub(super) use networks::{HostRule, Link, Network};
 use weir_input::ConfigError;
 use weir_input::error::Source;
 use weir_simulation::Plan;
 use weir_simulation::config::{Catalog, Experiment};
 
 /// Largest file that is read, bytes.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u64 = 64 << 20;
 
 /// Reads a configuration, and returns the text of an experiment; with `--out` writes it there.
 ///
@@ -36,26 +39,50 @@ const LARGEST: u64 = 1 << 20;
 pub fn import(options: &ImportOptions, catalog: &Catalog) -> Result<String, Failure> {
     let wrong = |error: ConfigError| Failure::wrong(&error);
     let source = read(&options.file).map_err(wrong)?;
-    let (simulator, convert): (&str, Convert) = match options.from {
-        Simulator::Booksim => ("BookSim2", booksim::convert),
-        Simulator::Codes => ("CODES", codes::convert),
+    let (text, others) = match networks::reader(options.from) {
+        Some(reader) => {
+            let asked = networks::HostRule {
+                endpoints_per_router: options.endpoints_per_router,
+                prefix: options.hosts.clone(),
+            };
+            networks::import(&source, reader, &asked, catalog).map_err(wrong)?
+        }
+        None if options.endpoints_per_router.is_some() || options.hosts.is_some() => {
+            return Err(wrong(ConfigError::new(
+                "--endpoints-per-router and --hosts are for networks",
+                "leave them out: the configuration says how many endpoints there are",
+            )));
+        }
+        None => configured(&source, options.from, catalog).map_err(wrong)?,
     };
-    let (experiment, configuration) = convert(&source).map_err(wrong)?;
-    let lists = configuration.lists();
-    let text = written(&experiment, &source.name, simulator, &lists).map_err(wrong)?;
-    // What weir would refuse is not written.
-    let name = format!("{} as an experiment", source.name);
-    let checked = Experiment::from_text(&name, &text, Path::new(""), &[], catalog);
-    let checked = checked.and_then(|experiment| Plan::new(&experiment, None));
-    checked.map_err(wrong)?;
     let said = match &options.out {
         None => text,
         Some(path) => write(path, &text).map(|()| format!("{}\n", path.display()))?,
     };
-    for line in &lists.others {
+    for line in &others {
         tell(format!("warning: {}, {line}", source.name));
     }
     Ok(said)
+}
+
+/// The experiment of a configuration, and what was not taken over.
+fn configured(
+    source: &Arc<Source>,
+    format: Format,
+    catalog: &Catalog,
+) -> Result<(String, Vec<String>), ConfigError> {
+    let (simulator, convert): (&str, Convert) = match format {
+        Format::Codes => ("CODES", codes::convert),
+        _ => ("BookSim2", booksim::convert),
+    };
+    let (experiment, configuration) = convert(source)?;
+    let lists = configuration.lists();
+    let text = written(&experiment, &source.name, simulator, &lists)?;
+    // What weir would refuse is not written.
+    let name = format!("{} as an experiment", source.name);
+    let checked = Experiment::from_text(&name, &text, Path::new(""), &[], catalog);
+    checked.and_then(|experiment| Plan::new(&experiment, None))?;
+    Ok((text, lists.others))
 }
 
 /// Makes an experiment of a configuration.
@@ -69,7 +96,7 @@ fn read(path: &Path) -> Result<Arc<Source>, ConfigError> {
     read.map_err(|why| {
         ConfigError::new(
             format!("{name} cannot be read: {why}"),
-            "give the path of a configuration file",
+            "give the path of a file",
         )
     })?;
     if bytes.len() as u64 > LARGEST {

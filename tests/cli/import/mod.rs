@@ -1,5 +1,6 @@
 //! `weir import`: configurations of BookSim2 and CODES as experiments.
 
+mod networks;
 mod refused;
 
 use std::path::{Path, PathBuf};

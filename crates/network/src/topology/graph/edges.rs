@@ -43,8 +43,8 @@ pub struct Like {
     pub latency: Option<Time>,
 }
 
-/// A table of links that was read. Routers and endpoints have numbers: their names, if these are
-/// all the whole numbers from 0 on; otherwise they are counted as they appear.
+/// A table of links that was read. Routers and endpoints have numbers: those in their names, or they
+/// are counted as they appear.
 #[derive(Clone, Debug)]
 pub struct Edges {
     /// Names of the kinds of links; the first is `terminal`.
@@ -120,7 +120,8 @@ impl Edges {
     }
 }
 
-/// The numbers of names.
+/// The numbers of names: those in them, if they are all the whole numbers from 0 on, perhaps after
+/// one and the same word (`r0`, `r1`); otherwise in the order in which they appear.
 fn numbered<'a>(names: impl Iterator<Item = &'a String>) -> HashMap<String, u32> {
     let mut numbers: HashMap<String, u32> = HashMap::new();
     for name in names {
@@ -128,9 +129,15 @@ fn numbered<'a>(names: impl Iterator<Item = &'a String>) -> HashMap<String, u32>
         numbers.entry(name.clone()).or_insert(next);
     }
     let count = numbers.len();
+    let word = |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let same = numbers
+        .keys()
+        .next()
+        .map(|name| name[..word(name)].to_string());
+    let number = |name: &String| name.strip_prefix(same.as_deref()?)?.parse().ok();
     let own: Option<Vec<(String, u32)>> = numbers
         .keys()
-        .map(|name| Some((name.clone(), name.parse().ok()?)))
+        .map(|name| Some((name.clone(), number(name)?)))
         .collect();
     let mut seen = vec![false; count];
     let whole = own.filter(|own| {

@@ -35,8 +35,9 @@ pub struct Params {
     /// The links, as a table in CSV. Its first line is `from,to` and any of `kind`, `bandwidth`,
     /// `latency` and `links` (their number, 1 by default). Each other line is a link, with the
     /// names of its ends. A link of kind `terminal` is from an endpoint to its router; all others
-    /// join two routers. Names that are all the whole numbers from 0 on are the numbers of routers
-    /// or endpoints; others are counted as they appear.
+    /// join two routers. If the names of all routers, or of all endpoints, are the whole numbers
+    /// from 0 on, perhaps after one and the same word (`r0`, `r1`), these are their numbers; others
+    /// are counted as they appear.
     pub links: LinkTable,
     /// Endpoints at each router, 1 or more, if the table has none. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,50 @@
+//! The network files of BookSim2's `anynet` (commit 28f4329): on each line a router or node and
+//! what it is linked with, each perhaps with a latency in cycles. A link that is named on one side
+//! counts for both.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::lines::Line;
+use super::network::{HostRule, Link, Network};
+use weir_input::ConfigError;
+use weir_input::error::Source;
+
+const REMEDY: &str = "write `router 0 node 0 router 1 5`: pairs of a word and a number, and \
+                      perhaps a latency";
+
+/// The network of such a file. A cycle is 1 ns, as for the other configurations of BookSim2.
+pub fn read(source: &Arc<Source>, _: &HostRule) -> Result<Network, ConfigError> {
+    let mut network = Network::default();
+    let mut seen: HashSet<[String; 2]> = HashSet::new();
+    let mut latencies = false;
+    for line in Line::all(source, '#') {
+        let mut words = line.words().peekable();
+        let mut first: Option<String> = None;
+        while let Some(word) = words.next() {
+            let number = words.next().and_then(|text| text.parse::<u32>().ok());
+            let (Some(number), "router" | "node") = (number, word) else {
+                return Err(line.wrong(&format!("{word:?} is not followed as it must be"), REMEDY));
+            };
+            let name = format!("{}{number}", if word == "node" { "n" } else { "r" });
+            let Some(from) = &first else {
+                first = Some(name);
+                continue;
+            };
+            let mut link = Link::new(from, name);
+            if let Some(cycles) = words.peek().and_then(|text| text.parse::<u32>().ok()) {
+                words.next();
+                (link.ns, latencies) = (Some(f64::from(cycles.max(1))), true);
+            }
+            let mut ends = link.ends.clone();
+            ends.sort_unstable();
+            if seen.insert(ends) {
+                network.add(link, |name| name.starts_with('n'));
+            }
+        }
+    }
+    if latencies {
+        network.chosen.push("a cycle: 1 ns".into());
+    }
+    Ok(network)
+}
