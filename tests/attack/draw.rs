@@ -93,6 +93,7 @@ impl Draw {
                 "Rate" => Some(self.one(RATES).into()),
                 "Size" | "Allowance" => Some(self.one(SIZES).into()),
                 "LinkTable" => Some(self.links().into()),
+                "WayTable" => Some("at,to,next\n".into()),
                 _ => self.value(&root["$defs"][name], root),
             };
         }

@@ -11,13 +11,13 @@ use weir::topology::{REGISTRY, Topology};
 use crate::direct;
 use crate::support::Experiment;
 
-fn reference(name: &str) -> String {
+pub(super) fn reference(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topologies/graphs");
     std::fs::read_to_string(folder.join(name)).expect(name)
 }
 
 /// A graph, or what is wrong with it.
-fn graph(links: &str, more: &str) -> Result<Arc<dyn Topology>, String> {
+pub(super) fn graph(links: &str, more: &str) -> Result<Arc<dyn Topology>, String> {
     let text = format!(
         "kind = \"graph\"\nlinks = '''\n{links}'''\n{more}\n\
          terminal = {{ bandwidth = \"100 Gbps\", latency = \"5 ns\" }}\n\

@@ -10,7 +10,7 @@ use super::tree::{Node, Value, members, syntax_error};
 use weir_model::unprintable;
 
 /// Keys of texts that may have several lines.
-const SEVERAL_LINES: [&str; 3] = ["caption", "says", "links"];
+const SEVERAL_LINES: [&str; 4] = ["caption", "says", "links", "ways"];
 
 impl Node {
     /// Reads a whole TOML text.
@@ -82,7 +82,7 @@ pub fn one(
                 u32::from(letter)
             ),
             "remove it: texts stand in tables, figures and messages (only `caption`, `says` and \
-             the `links` of a graph may have several lines)",
+             `links` and `ways` of a graph may have several lines)",
         )),
     }
 }

@@ -1,11 +1,25 @@
 //! Routings for graphs, which know distances and no coordinates.
 
+mod acyclic;
+pub mod layered;
 pub mod shortest;
+pub mod table;
+pub mod ugal;
+pub mod updown;
+pub mod valiant;
+mod ways;
 
 use super::Routings;
 
 /// Routings for graphs.
 pub const ROUTINGS: Routings = Routings {
     topologies: &["graph"],
-    entries: &[shortest::ENTRY],
+    entries: &[
+        shortest::ENTRY,
+        updown::ENTRY,
+        layered::ENTRY,
+        table::ENTRY,
+        valiant::ENTRY,
+        ugal::ENTRY,
+    ],
 };

@@ -56,16 +56,16 @@ impl Distances {
         })
     }
 
-    /// The longest distance between any two of some routers, each of which may be there several
-    /// times in a row.
-    pub fn longest(&self, homes: impl Iterator<Item = RouterId>) -> u32 {
-        let mut homes: Vec<RouterId> = homes.collect();
-        homes.sort_unstable();
-        homes.dedup();
-        let to = |&to: &RouterId| {
+    /// The longest distance between any two of some routers, and that of any router to one of
+    /// these.
+    pub fn longest(&self, homes: &[RouterId]) -> [u32; 2] {
+        let mut longest = [None, None];
+        for &to in homes {
             let row = self.to(to);
-            homes.iter().map(|&from| row[from as usize]).max()
-        };
-        homes.iter().filter_map(to).max().unwrap_or(0).into()
+            let between = homes.iter().map(|&from| row[from as usize]).max();
+            let all = row.iter().copied().max();
+            longest = [longest[0].max(between), longest[1].max(all)];
+        }
+        longest.map(|far| far.unwrap_or(0).into())
     }
 }

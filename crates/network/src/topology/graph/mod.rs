@@ -75,6 +75,9 @@ pub struct Graph {
     attachments: Arc<[(RouterId, PortId)]>,
     distances: Arc<Distances>,
     diameter: u32,
+    reach: u32,
+    homes: Arc<[RouterId]>,
+    names: Arc<[String]>,
     parts: Arc<[DomainId]>,
     count: u32,
 }
@@ -166,8 +169,10 @@ impl Graph {
                 "add the links that join them, or remove the part that is left over",
             ));
         }
-        let homes = attachments.iter().map(|&(router, _)| router);
-        let diameter = distances.longest(homes);
+        let mut homes: Vec<RouterId> = attachments.iter().map(|&(router, _)| router).collect();
+        homes.sort_unstable();
+        homes.dedup();
+        let [diameter, reach] = distances.longest(&homes);
         let weights: Vec<usize> = ports.iter().map(Vec::len).collect();
         let parts = parts::divide(&weights, links);
         let count = parts.iter().max().map_or(1, |last| last + 1);
@@ -178,6 +183,9 @@ impl Graph {
             attachments: attachments.into(),
             distances: distances.into(),
             diameter,
+            reach,
+            homes: homes.into(),
+            names: edges.routers.into(),
             parts: parts.into(),
             count,
         })
@@ -186,6 +194,21 @@ impl Graph {
     fn own(&self, router: RouterId) -> &[Port] {
         let at = router as usize;
         &self.ports[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// The routers with endpoints.
+    pub fn homes(&self) -> &[RouterId] {
+        &self.homes
+    }
+
+    /// The names of the routers.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The longest distance of any router to one with endpoints, in links.
+    pub fn reach(&self) -> u32 {
+        self.reach
     }
 
     /// The distance of each router to one, in links.

@@ -1,0 +1,284 @@
+//! One shortest way for each router and destination, or the ways of a forwarding table.
+//!
+//! At each router a packet takes the link to one neighbour, which its destination's router decides:
+//! the one with the lowest number of those nearer to it, unless the table says another. If no ways
+//! could wait for each other in a circle, there is one virtual channel; otherwise the channel is
+//! the number of links taken before (as in `shortest`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::acyclic::Acyclic;
+use super::ways::{MOST_LINKS, graph, nearer};
+use crate::routing::{Build, Here, Hop, Routing};
+use crate::topology::graph::Graph;
+use crate::topology::{Peer, Topology};
+use weir_input::registry::{Entry, Keys};
+use weir_input::{ConfigError, Section};
+use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
+
+/// The key of the table, which errors name.
+const KEY: &str = "ways";
+/// Its columns.
+const COLUMNS: &str = "at,to,next";
+
+/// Parameters of the routing.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// A forwarding table in CSV, whose first line is `at,to,next`: at router `at`, packets for
+    /// endpoints of router `to` take the first link to router `next`. Names are those of the
+    /// topology's table. Default: the neighbour with the lowest number on a shortest way, which is
+    /// also taken where the table says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ways: Option<WayTable>,
+}
+
+/// The text of a forwarding table.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct WayTable(pub String);
+
+/// A forwarding table.
+struct Forwarding {
+    graph: Graph,
+    /// The next port by router and the place of the destination's router among those with
+    /// endpoints.
+    next: Box<[PortId]>,
+    /// The place of each router among those with endpoints.
+    homes: Box<[u32]>,
+    /// Links of the longest way.
+    longest: u32,
+    /// True if the channel is the number of links taken before.
+    by_steps: bool,
+}
+
+impl Forwarding {
+    fn new(graph: Graph, ways: Option<&str>) -> Result<Forwarding, Invalid> {
+        let mut homes = vec![u32::MAX; graph.routers() as usize];
+        for (place, &home) in (0..).zip(graph.homes()) {
+            homes[home as usize] = place;
+        }
+        let mut table = Forwarding {
+            next: Box::default(),
+            homes: homes.into(),
+            longest: 0,
+            by_steps: false,
+            graph,
+        };
+        table.next = table.lowest();
+        if let Some(ways) = ways {
+            table.read(ways)?;
+        }
+        table.longest = table.walk()?;
+        table.by_steps = !table.is_free_of_circles();
+        if table.by_steps && table.longest > MOST_LINKS {
+            return Err(Invalid::new(
+                KEY,
+                format!(
+                    "a way has {} links, and each needs a virtual channel",
+                    table.longest
+                ),
+                format!("give ways of at most {MOST_LINKS} links"),
+            ));
+        }
+        Ok(table)
+    }
+
+    fn at(&self, router: RouterId, home: usize) -> usize {
+        router as usize * self.graph.homes().len() + home
+    }
+
+    /// The port to the lowest-numbered neighbour on a shortest way.
+    fn lowest(&self) -> Box<[PortId]> {
+        let graph = &self.graph;
+        let port = |router: RouterId, to: RouterId| {
+            let number = |&port: &PortId| match graph.peer(router, port) {
+                Peer::Router(other, _) => other,
+                Peer::Endpoint(_) | Peer::Unused => RouterId::MAX,
+            };
+            let ports = nearer(graph, router, to).into_iter();
+            ports.min_by_key(number).unwrap_or_default()
+        };
+        (0..graph.routers())
+            .flat_map(|router| graph.homes().iter().map(move |&to| port(router, to)))
+            .collect()
+    }
+
+    /// Takes over the rows of a table.
+    fn read(&mut self, text: &str) -> Result<(), Invalid> {
+        let names: HashMap<String, RouterId> =
+            self.graph.names().iter().cloned().zip(0..).collect();
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .comment(Some(b'#'))
+            .from_reader(text.trim_start().as_bytes());
+        let head = reader
+            .headers()
+            .map_err(|error| wrong(1, error.to_string()))?;
+        if head.iter().collect::<Vec<_>>().join(",") != COLUMNS {
+            return Err(wrong(1, "the first line is another".into()));
+        }
+        for record in reader.into_records() {
+            let record = record.map_err(|error| {
+                let line = error.position().map_or(1, csv::Position::line);
+                wrong(line, error.to_string())
+            })?;
+            let line = record.position().map_or(1, csv::Position::line);
+            let mut routers = [0; 3];
+            for (router, name) in routers.iter_mut().zip(&record) {
+                let known = names.get(name).copied();
+                *router =
+                    known.ok_or_else(|| wrong(line, format!("there is no router {name:?}")))?;
+            }
+            let [router, to, next] = routers;
+            let leads = |&port: &PortId| match self.graph.peer(router, port) {
+                Peer::Router(other, _) => other == next,
+                Peer::Endpoint(_) | Peer::Unused => false,
+            };
+            let port = (0..self.graph.ports(router)).find(leads);
+            let port = port.ok_or_else(|| {
+                let [router, next] = [&record[0], &record[2]];
+                wrong(
+                    line,
+                    format!("no link leads from router {router:?} to {next:?}"),
+                )
+            })?;
+            let home = self.homes[to as usize];
+            if home == u32::MAX {
+                return Err(wrong(
+                    line,
+                    format!("router {:?} has no endpoints", &record[1]),
+                ));
+            }
+            let at = self.at(router, home as usize);
+            self.next[at] = port;
+        }
+        Ok(())
+    }
+
+    fn after(&self, router: RouterId, home: usize) -> (PortId, RouterId) {
+        let port = self.next[self.at(router, home)];
+        match self.graph.peer(router, port) {
+            Peer::Router(other, _) => (port, other),
+            // At the destination itself.
+            Peer::Endpoint(_) | Peer::Unused => (port, router),
+        }
+    }
+
+    /// Follows all ways between routers with endpoints. Returns the links of the longest, or the
+    /// one that leads round and round.
+    fn walk(&self) -> Result<u32, Invalid> {
+        let (homes, count) = (self.graph.homes(), self.graph.routers());
+        let mut longest = 0;
+        for (home, &to) in homes.iter().enumerate() {
+            for &from in homes {
+                let (mut router, mut links) = (from, 0);
+                while router != to {
+                    router = self.after(router, home).1;
+                    links += 1;
+                    if links > count {
+                        let [from, to] = [from, to].map(|at| &self.graph.names()[at as usize]);
+                        return Err(Invalid::new(
+                            KEY,
+                            format!("the way from router {from:?} to router {to:?} has no end"),
+                            "lead it there",
+                        ));
+                    }
+                }
+                longest = longest.max(links);
+            }
+        }
+        Ok(longest)
+    }
+
+    /// True if no packets in one virtual channel could wait for each other in a circle.
+    fn is_free_of_circles(&self) -> bool {
+        let starts: Vec<u32> = starts(&self.graph);
+        let mut order = Acyclic::new(starts[self.graph.routers() as usize] as usize);
+        for (home, &to) in self.graph.homes().iter().enumerate() {
+            for router in 0..self.graph.routers() {
+                let (port, next) = self.after(router, home);
+                if router == to || next == to {
+                    continue;
+                }
+                let (on, _) = self.after(next, home);
+                let channel =
+                    |router: RouterId, port: PortId| starts[router as usize] + u32::from(port);
+                if !order.add(channel(router, port), channel(next, on)) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// The first port of each router among those of all, and the end.
+pub(super) fn starts(graph: &Graph) -> Vec<u32> {
+    let mut starts = vec![0];
+    starts.extend((0..graph.routers()).scan(0, |end, router| {
+        *end += u32::from(graph.ports(router));
+        Some(*end)
+    }));
+    starts
+}
+
+fn wrong(line: u64, what: String) -> Invalid {
+    let remedy = format!("the first line is {COLUMNS}, the others name routers");
+    Invalid::new(KEY, format!("line {line} of the table: {what}"), remedy)
+}
+
+impl Routing for Forwarding {
+    fn vcs(&self, kind: LinkKind) -> u8 {
+        match kind {
+            LinkKind::TERMINAL => 1,
+            _ if self.by_steps => self.longest.max(1) as u8,
+            _ => 1,
+        }
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let (to, terminal) = self.graph.attachment(flight.destination);
+        if here.router() == to {
+            return Hop {
+                port: terminal,
+                vc: 0,
+            };
+        }
+        let (port, _) = self.after(here.router(), self.homes[to as usize] as usize);
+        let vc = if self.by_steps { flight.steps } else { 0 };
+        flight.steps += 1;
+        Hop { port, vc }
+    }
+
+    fn max_routers(&self) -> u32 {
+        1 + self.longest
+    }
+
+    fn one_way(&self) -> bool {
+        true
+    }
+}
+
+fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
+    let Params { ways } = section.parse()?;
+    let graph = graph(section, topology)?;
+    let ways = ways.as_ref().map(|table| table.0.as_str());
+    let table = Forwarding::new(graph, ways).map_err(|invalid| section.refuse(invalid))?;
+    Ok(Box::new(table))
+}
+
+/// Registry entry of forwarding tables.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "table",
+    summary: "Graphs: one way for each pair of routers, the ways of a forwarding table; one \
+              virtual channel if they are free of circles, otherwise one for each link of a way.",
+    source: "as the forwarding tables of InfiniBand; Dally and Seitz, IEEE TC 36(5), 1987",
+    examples: &["", "ways = \"at,to,next\\n\""],
+    parameters: Keys::of::<Params>(),
+    build,
+};
