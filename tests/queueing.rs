@@ -14,12 +14,13 @@ use weir::routing::{self, Routing};
 use weir::topology::{self, Topology};
 
 /// A small network of every kind.
-const NETWORKS: [&str; 10] = [
+const NETWORKS: [&str; 11] = [
     "kind = \"dragonfly\"\nendpoints_per_router = 1\nrouters_per_group = 3\nglobal_links_per_router = 1\ngroups = 4",
     "kind = \"dragonfly\"\nendpoints_per_router = 2\nrouters_per_group = 2\nglobal_links_per_router = 2\ngroups = 3",
     "kind = \"kary_ntree\"\nk = 2\nn = 3",
     "kind = \"kary_ntree\"\nk = 3\nn = 2\nhorizontal_width = 1",
     "kind = \"folded_clos\"\nradix = 4\nlevels = 2",
+    "kind = \"xgft\"\ndown = [3, 2]\nup = [2]\nparallel = [2]",
     "kind = \"torus\"\nsizes = [4, 3]",
     "kind = \"mesh\"\nsizes = [3, 3]",
     "kind = \"hyperx\"\nsizes = [3, 3]",
@@ -35,7 +36,12 @@ fn network(text: &str) -> Arc<dyn Topology> {
         true => &["terminal", "local", "global"],
         _ if text.contains("horizontal") => &["terminal", "global", "horizontal"],
         _ if text.contains("n = 3") => &["terminal", "local", "global"],
-        _ if text.contains("tree") || text.contains("clos") => &["terminal", "global"],
+        _ if ["tree", "clos", "xgft"]
+            .iter()
+            .any(|kind| text.contains(kind)) =>
+        {
+            &["terminal", "global"]
+        }
         false => &["terminal", "link"],
     };
     let links = kinds.iter().map(|kind| format!("\n{kind} = {{ {LINKS} }}"));
@@ -99,8 +105,8 @@ fn schemes(
 const SOME_NETWORKS: [(&str, &[&str]); 4] = [
     ("bbq", &["torus", "mesh", "hyperx", "kns"]),
     ("dbbq", &["torus", "mesh", "hyperx", "kns"]),
-    ("flow2sl", &["kary_ntree", "folded_clos"]),
-    ("vftree", &["kary_ntree", "folded_clos"]),
+    ("flow2sl", &["kary_ntree", "folded_clos", "xgft"]),
+    ("vftree", &["kary_ntree", "folded_clos", "xgft"]),
 ];
 
 /// The kinds of network that a scheme is made for, if it is not for all.

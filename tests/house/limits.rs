@@ -216,7 +216,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/study/src/tests/refused.rs fn axes", 98),
         ("crates/study/src/tests/refused.rs fn claims", 108),
         ("crates/study/src/tests/refused.rs fn figures", 100),
-        ("crates/network/src/topology/tree.rs fn new", 71),
         ("crates/result/src/sample.rs fn data", 159),
         (
             "crates/workload/src/patterns/hot_background.rs fn diverting",

@@ -7,3 +7,4 @@ mod ready;
 mod refusals;
 mod routings;
 mod support;
+mod xgft;

@@ -76,6 +76,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
     let shape = Shape {
         down,
         up: vec![radix / 2; below],
+        parallel: Vec::new(),
         width: 0,
         levels_key: "levels",
         ports_key: "radix",

@@ -73,6 +73,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
     let shape = Shape {
         down: vec![k; n as usize],
         up: vec![k; n as usize - 1],
+        parallel: Vec::new(),
         width: params.horizontal_width,
         levels_key: "n",
         ports_key: "k",

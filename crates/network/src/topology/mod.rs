@@ -13,6 +13,7 @@ mod link;
 pub mod mesh;
 pub mod torus;
 pub mod tree;
+pub mod xgft;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -268,6 +269,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     dragonfly::ENTRY,
     kary_ntree::ENTRY,
     folded_clos::ENTRY,
+    xgft::ENTRY,
     torus::ENTRY,
     mesh::ENTRY,
     hyperx::ENTRY,

@@ -2,15 +2,16 @@
 //! with w₁ = 1 (Öhring, Ibel, Das and Kumar, "On generalized fat trees", IPPS 1995).
 //!
 //! Routers are on levels 1 (the leaf routers, which have the endpoints) to n (the top). A router of
-//! level l has m_l ports down and, below the top, w_{l+1} ports up. Write M_l = m₁ ⋯ m_l and W_l =
+//! level l has m_l children and, below the top, w_{l+1} parents. Write M_l = m₁ ⋯ m_l and W_l =
 //! w₁ ⋯ w_l. The M_l endpoints from s·M_l on are *subtree* s of level l, and W_l routers of level
 //! l, its *replicas* 0 to W_l - 1, reach all of them by going down.
 //!
 //! # Links
 //!
-//! Up port u of replica r of subtree s on level l leads to replica r + u·W_l of subtree ⌊s /
-//! m_{l+1}⌋ on level l + 1. It comes in there by port s mod m_{l+1}. The way down from a router to
-//! an endpoint below it is therefore fixed, and the way up is free.
+//! Parent u of replica r of subtree s on level l is replica r + u·W_l of subtree ⌊s / m_{l+1}⌋ on
+//! level l + 1, of which it is child s mod m_{l+1}. They are joined by p_{l+1} parallel links,
+//! whose ports are neighbours at both ends. The way down from a router to an endpoint below it is
+//! therefore fixed (of parallel links link ⌊endpoint / W_l⌋ mod p_l), and the way up is free.
 //!
 //! The replicas of a subtree (on the top level: all routers) are a *logical node*. If the tree has
 //! horizontal links, each replica has `width` of them to the one before it and to the one after it:
@@ -79,11 +80,13 @@ impl Links {
 /// The numbers m and w of a tree, and the keys of the experiment file that errors about its size
 /// name.
 pub(super) struct Shape {
-    /// Ports down per level, leaf routers first; at least one level, each at least 1.
+    /// Children per level, leaf routers first; at least one level, each at least 1.
     pub down: Vec<u32>,
-    /// Ports up of the levels below the top, leaf routers first; one less than `down`, each at
+    /// Parents of the levels below the top, leaf routers first; one less than `down`, each at
     /// least 1.
     pub up: Vec<u32>,
+    /// Parallel links to each parent, in the same order, each at least 1; 1 where there is none.
+    pub parallel: Vec<u32>,
     /// Horizontal links between two neighbours of a logical node.
     pub width: u32,
     /// The key of the number of levels.
@@ -92,12 +95,84 @@ pub(super) struct Shape {
     pub ports_key: &'static str,
 }
 
+impl Shape {
+    fn too_large(&self) -> Invalid {
+        Invalid::new(
+            self.levels_key,
+            format!(
+                "a tree of {} levels with these routers has more endpoints or routers than can be \
+                 numbered",
+                self.down.len()
+            ),
+            format!(
+                "choose a smaller `{}` or `{}`",
+                self.levels_key, self.ports_key
+            ),
+        )
+    }
+
+    /// The levels, without the numbers of their routers.
+    fn levels(&self) -> Result<Vec<Level>, Invalid> {
+        let mut levels = Vec::with_capacity(self.down.len());
+        let (mut reach, mut replicas) = (1u32, 1u32);
+        let mut links_down = 1;
+        for (index, &children) in self.down.iter().enumerate() {
+            let parents = self.up.get(index).copied().unwrap_or(0);
+            let links_up = self.parallel.get(index).copied().unwrap_or(1);
+            let width = if replicas > 1 { self.width } else { 0 };
+            let [down, up] = [[children, links_down], [parents, links_up]]
+                .map(|[routers, links]| u64::from(routers) * u64::from(links));
+            let ports = down.saturating_add(up).saturating_add(2 * u64::from(width));
+            if ports > u64::from(PortId::MAX) {
+                return Err(Invalid::new(
+                    self.ports_key,
+                    format!("a router would have {ports} ports"),
+                    format!("a router has at most {} ports", PortId::MAX),
+                ));
+            }
+            let reach_below = reach;
+            reach = reach
+                .checked_mul(children)
+                .ok_or_else(|| self.too_large())?;
+            levels.push(Level {
+                children,
+                links_down,
+                links_up,
+                // Checked above.
+                down: down as u32,
+                up: up as u32,
+                reach,
+                reach_below,
+                replicas,
+                width,
+                first: 0,
+                subtrees: 0,
+                by_reach: Divisor::new(reach),
+                by_reach_below: Divisor::new(reach_below),
+                by_replicas: Divisor::new(replicas),
+                by_parents: Divisor::new(parents),
+            });
+            links_down = links_up;
+            replicas = replicas
+                .checked_mul(parents.max(1))
+                .ok_or_else(|| self.too_large())?;
+        }
+        Ok(levels)
+    }
+}
+
 /// One level of routers.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Ports down, m_l.
+    /// Children, m_l.
+    children: u32,
+    /// Links to each, p_l.
+    links_down: u32,
+    /// Links to each parent, p_{l+1}.
+    links_up: u32,
+    /// Ports down, m_l·p_l.
     down: u32,
-    /// Ports up, w_{l+1}; 0 at the top.
+    /// Ports up, w_{l+1}·p_{l+1}; 0 at the top.
     up: u32,
     /// Endpoints below a router, M_l.
     reach: u32,
@@ -111,11 +186,11 @@ struct Level {
     first: u32,
     /// Subtrees of the level in a pod; below the top.
     subtrees: u32,
-    /// Divisors by `reach`, `reach_below`, `replicas` and `up`, which every hop uses.
+    /// Divisors by `reach`, `reach_below`, `replicas` and w_{l+1}, which every hop uses.
     by_reach: Divisor,
     by_reach_below: Divisor,
     by_replicas: Divisor,
-    by_up: Divisor,
+    by_parents: Divisor,
 }
 
 /// Position of a router.
@@ -165,50 +240,9 @@ impl Tree {
     ///
     /// Refuses sizes that do not fit the identifiers, and links without bandwidth or latency.
     pub(super) fn new(name: String, shape: &Shape, links: &Links) -> Result<Tree, Invalid> {
-        let too_large = || {
-            Invalid::new(
-                shape.levels_key,
-                format!(
-                    "a tree of {} levels with these routers has more endpoints or routers than can be numbered",
-                    shape.down.len()
-                ),
-                format!(
-                    "choose a smaller `{}` or `{}`",
-                    shape.levels_key, shape.ports_key
-                ),
-            )
-        };
-        let mut levels = Vec::with_capacity(shape.down.len());
-        let (mut reach, mut replicas) = (1u32, 1u32);
-        for (index, &down) in shape.down.iter().enumerate() {
-            let up = shape.up.get(index).copied().unwrap_or(0);
-            let width = if replicas > 1 { shape.width } else { 0 };
-            let ports = u64::from(down) + u64::from(up) + 2 * u64::from(width);
-            if ports > u64::from(PortId::MAX) {
-                return Err(Invalid::new(
-                    shape.ports_key,
-                    format!("a router would have {ports} ports"),
-                    format!("a router has at most {} ports", PortId::MAX),
-                ));
-            }
-            let reach_below = reach;
-            reach = reach.checked_mul(down).ok_or_else(too_large)?;
-            levels.push(Level {
-                down,
-                up,
-                reach,
-                reach_below,
-                replicas,
-                width,
-                first: 0,
-                subtrees: 0,
-                by_reach: Divisor::new(reach),
-                by_reach_below: Divisor::new(reach_below),
-                by_replicas: Divisor::new(replicas),
-                by_up: Divisor::new(up),
-            });
-            replicas = replicas.checked_mul(up.max(1)).ok_or_else(too_large)?;
-        }
+        let too_large = || shape.too_large();
+        let mut levels = shape.levels()?;
+        let reach = levels.last().map_or(1, |level| level.reach);
         let (pods, pod_routers) = number_routers(&mut levels).ok_or_else(too_large)?;
         let top = &levels[levels.len() - 1];
         let routers = top.first.checked_add(top.replicas).ok_or_else(too_large)?;
@@ -273,7 +307,8 @@ impl Tree {
         let subtree = level.by_reach.divide(endpoint);
         if subtree == place.subtree {
             let within = endpoint - subtree * level.reach;
-            Step::Down(level.by_reach_below.divide(within) as PortId)
+            let child = level.by_reach_below.divide(within);
+            Step::Down(level.link_down(child, endpoint))
         } else {
             Step::Up {
                 ports: level.up_ports(),
@@ -356,7 +391,7 @@ impl Tree {
 
     fn peer_below(&self, place: Place, port: u32) -> Peer {
         let level = &self.levels[place.level];
-        let subtree = place.subtree * level.down + port;
+        let subtree = place.subtree * level.children + port / level.links_down;
         if place.level == 0 {
             return Peer::Endpoint(subtree);
         }
@@ -366,19 +401,21 @@ impl Tree {
             subtree,
             replica: place.replica % below.replicas,
         };
-        let up = below.down + place.replica / below.replicas;
+        let parent = place.replica / below.replicas;
+        let up = below.down + parent * level.links_down + port % level.links_down;
         Peer::Router(self.router_at(child), up as PortId)
     }
 
     fn peer_above(&self, place: Place, up: u32) -> Peer {
         let level = &self.levels[place.level];
-        let above = self.levels[place.level + 1].down;
+        let above = self.levels[place.level + 1].children;
         let parent = Place {
             level: place.level + 1,
             subtree: place.subtree / above,
-            replica: place.replica + up * level.replicas,
+            replica: place.replica + up / level.links_up * level.replicas,
         };
-        Peer::Router(self.router_at(parent), (place.subtree % above) as PortId)
+        let port = place.subtree % above * level.links_up + up % level.links_up;
+        Peer::Router(self.router_at(parent), port as PortId)
     }
 }
 
@@ -391,7 +428,8 @@ pub enum Step {
     Up {
         /// All ports up; never empty.
         ports: Range<PortId>,
-        /// The one that D-mod-k chooses: ⌊destination / W_l⌋ mod w_{l+1} on level l (Zahavi,
+        /// The one that D-mod-k chooses: parent ⌊destination / W_l⌋ mod w_{l+1} on level l, and its
+        /// links in turn (Zahavi,
         /// "Fat-trees routing and node ordering providing contention free traffic for MPI global
         /// collectives", 2011).
         fixed: PortId,
@@ -401,7 +439,19 @@ pub enum Step {
 impl Level {
     #[inline]
     fn port_down_to(&self, endpoint: EndpointId) -> PortId {
-        (endpoint / self.reach_below % self.down) as PortId
+        self.link_down(endpoint / self.reach_below % self.children, endpoint)
+    }
+
+    /// The port of one of the links to a child.
+    #[inline]
+    fn link_down(&self, child: u32, endpoint: EndpointId) -> PortId {
+        match self.links_down {
+            1 => child as PortId,
+            links => {
+                let turn = self.by_replicas.divide(endpoint);
+                (child * links + turn % links) as PortId
+            }
+        }
     }
 
     #[inline]
@@ -412,7 +462,15 @@ impl Level {
     /// Only for levels below the top.
     #[inline]
     fn port_up_to(&self, endpoint: EndpointId) -> PortId {
-        (self.down + self.by_up.rest(self.by_replicas.divide(endpoint))) as PortId
+        let turn = self.by_replicas.divide(endpoint);
+        let parent = self.by_parents.rest(turn);
+        match self.links_up {
+            1 => (self.down + parent) as PortId,
+            links => {
+                let link = self.by_parents.divide(turn) % links;
+                (self.down + parent * links + link) as PortId
+            }
+        }
     }
 }
 
@@ -428,7 +486,7 @@ fn number_routers(levels: &mut [Level]) -> Option<(u32, u32)> {
         let routers = level.subtrees.checked_mul(level.replicas)?;
         pod_routers = pod_routers.checked_add(routers)?;
     }
-    let pods = if below.is_empty() { 1 } else { top.down };
+    let pods = if below.is_empty() { 1 } else { top.children };
     top.first = pods.checked_mul(pod_routers)?;
     Some((pods, pod_routers))
 }

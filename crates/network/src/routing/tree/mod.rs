@@ -28,7 +28,7 @@ use ascent::Ascent;
 
 /// Routings for fat trees.
 pub const ROUTINGS: Routings = Routings {
-    topologies: &["kary_ntree", "folded_clos"],
+    topologies: &["kary_ntree", "folded_clos", "xgft"],
     entries: &[
         dmodk::ENTRY,
         random_up::ENTRY,
@@ -71,7 +71,7 @@ fn tree_of(
                 topology.describe()
             ),
             "choose an algorithm that is made for this topology, or a topology of kind \
-             \"folded_clos\" or \"kary_ntree\"",
+             \"folded_clos\", \"kary_ntree\" or \"xgft\"",
         ))
     })
 }
