@@ -14,7 +14,9 @@ use weir::routing::{self, Routing};
 use weir::topology::{self, Topology};
 
 /// A small network of every kind.
-const NETWORKS: [&str; 11] = [
+const NETWORKS: [&str; 14] = [
+    "kind = \"slimfly\"\nq = 3\nendpoints_per_router = 1",
+    "kind = \"cascade\"\ngroups = [{ count = 2, rows = 2, columns = 2, endpoints_per_router = 1 }]",
     "kind = \"dragonfly\"\nendpoints_per_router = 1\nrouters_per_group = 3\nglobal_links_per_router = 1\ngroups = 4",
     "kind = \"dragonfly\"\nendpoints_per_router = 2\nrouters_per_group = 2\nglobal_links_per_router = 2\ngroups = 3",
     "kind = \"kary_ntree\"\nk = 2\nn = 3",
@@ -24,6 +26,8 @@ const NETWORKS: [&str; 11] = [
     "kind = \"torus\"\nsizes = [4, 3]",
     "kind = \"mesh\"\nsizes = [3, 3]",
     "kind = \"hyperx\"\nsizes = [3, 3]",
+    "kind = \"megafly\"\nleaves = 1\nspines = 2\nendpoints_per_leaf = 2\n\
+     global_links_per_spine = 1",
     "kind = \"graph\"\nlinks = \"from,to\\n0,1\\n1,2\\n2,3\\n3,0\\n0,2\"\nendpoints_per_router = 2",
     "kind = \"kns\"\nk = 3\nn = 2",
 ];
@@ -32,7 +36,8 @@ const LINKS: &str = "bandwidth = \"100 Gbps\", latency = \"10 ns\"";
 
 /// The network of a text, which gets links of every kind that it can have.
 fn network(text: &str) -> Arc<dyn Topology> {
-    let kinds: &[&str] = match text.contains("dragonfly") {
+    let grouped = ["dragonfly", "megafly", "cascade"];
+    let kinds: &[&str] = match grouped.iter().any(|kind| text.contains(kind)) {
         true => &["terminal", "local", "global"],
         _ if text.contains("horizontal") => &["terminal", "global", "horizontal"],
         _ if text.contains("n = 3") => &["terminal", "local", "global"],

@@ -2,6 +2,7 @@
 
 mod graph;
 mod graph_ways;
+mod layouts;
 
 use std::collections::VecDeque;
 

@@ -2,6 +2,7 @@
 //! table grows with the number of endpoints.
 
 mod blocks;
+pub mod cascade;
 pub mod dragonfly;
 pub mod folded_clos;
 pub mod graph;
@@ -10,7 +11,9 @@ pub mod hyperx;
 pub mod kary_ntree;
 pub mod kns;
 mod link;
+pub mod megafly;
 pub mod mesh;
+pub mod slimfly;
 pub mod torus;
 pub mod tree;
 pub mod xgft;
@@ -275,4 +278,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     hyperx::ENTRY,
     kns::ENTRY,
     graph::ENTRY,
+    slimfly::ENTRY,
+    megafly::ENTRY,
+    cascade::ENTRY,
 ];

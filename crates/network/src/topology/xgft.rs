@@ -1,5 +1,5 @@
-//! Any extended generalised fat tree XGFT(h; m₁, …, m_h; 1, w₂, …, w_h), with parallel links:
-//! tapers, and trees whose routers differ from level to level.
+//! Any extended generalised fat tree XGFT(h; m₁, …, m_h; 1, w₂, …, w_h), with parallel
+//! links: tapers, and trees whose routers differ from level to level.
 
 use std::sync::Arc;
 
@@ -110,8 +110,17 @@ pub const ENTRY: Entry<Build> = Entry {
               parallel links: tapers.",
     source: "Öhring, Ibel, Das, Kumar, \"On generalized fat trees\", IPPS 1995",
     examples: &[
-        r#"down = [6, 4], up = [2], parallel = [2], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
-        r#"down = [4, 2, 3], up = [2, 3], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
+        concat!(
+            r#"down = [6, 4], up = [2], parallel = [2], "#,
+            r#"terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, "#,
+            r#"global = { bandwidth = "100 Gbps", latency = "50 ns" }"#
+        ),
+        concat!(
+            r#"down = [4, 2, 3], up = [2, 3], "#,
+            r#"terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, "#,
+            r#"local = { bandwidth = "100 Gbps", latency = "20 ns" }, "#,
+            r#"global = { bandwidth = "100 Gbps", latency = "50 ns" }"#
+        ),
     ],
     parameters: Keys::of::<Params>(),
     build,

@@ -13,7 +13,7 @@ use super::Routings;
 
 /// Routings for graphs.
 pub const ROUTINGS: Routings = Routings {
-    topologies: &["graph"],
+    topologies: &["graph", "slimfly", "megafly", "cascade"],
     entries: &[
         shortest::ENTRY,
         updown::ENTRY,

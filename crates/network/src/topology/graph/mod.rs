@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Build, Link, LinkParams, Peer, Topology, check_size};
 use distances::Distances;
-use edges::{Edges, Like};
+use edges::{Edge, Edges, Like};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
@@ -64,9 +64,39 @@ struct Port {
     link: Link,
 }
 
+/// Links between two routers.
+#[derive(Clone, Copy, Debug)]
+pub struct Cable {
+    /// Their ends.
+    pub ends: [RouterId; 2],
+    /// The place of their kind among those of the layout.
+    pub kind: usize,
+    /// Their number, 1 or more.
+    pub links: u32,
+}
+
+/// A network for [`Graph::laid_out`].
+#[derive(Clone, Debug)]
+pub struct GraphLayout {
+    /// What it is, for people.
+    pub about: String,
+    /// The kinds of links, the first for endpoints.
+    pub kinds: Vec<(KindName, Link)>,
+    /// Number of routers.
+    pub routers: u32,
+    /// The router of each endpoint.
+    pub homes: Vec<RouterId>,
+    /// The links between routers.
+    pub cables: Vec<Cable>,
+    /// The group of each router, each group from 0 on with some; None: parts of the graph.
+    pub groups: Option<Vec<u32>>,
+}
+
 /// A network from a list of links.
 #[derive(Clone)]
 pub struct Graph {
+    /// What it is, if it is not called a graph.
+    about: Option<Arc<str>>,
     kinds: Arc<[KindName]>,
     /// The ports of all routers, one router after the other.
     ports: Arc<[Port]>,
@@ -95,12 +125,60 @@ impl Graph {
             ));
         }
         let of_kind = links_of_kinds(params, &edges)?;
+        let endpoints = endpoints(params, &edges)?;
+        Graph::wired(edges, &of_kind, &endpoints, None)
+    }
+
+    /// A network that other code has laid out.
+    ///
+    /// # Errors
+    /// As for [`Graph::new`]; they name no key.
+    pub fn laid_out(layout: GraphLayout) -> Result<Graph, Invalid> {
+        let like = |kind| Like {
+            kind,
+            bandwidth: None,
+            latency: None,
+        };
+        let of_kind: Vec<Link> = layout.kinds.iter().map(|(_, link)| *link).collect();
+        let edges = Edges {
+            kinds: layout.kinds.into_iter().map(|(name, _)| name).collect(),
+            routers: (0..layout.routers)
+                .map(|router| format!("r{router}"))
+                .collect(),
+            endpoints: Vec::new(),
+            edges: (layout.cables.iter())
+                .map(|wire| Edge {
+                    ends: wire.ends,
+                    like: like(wire.kind),
+                    links: wire.links,
+                })
+                .collect(),
+        };
+        let homes = layout.homes.iter().map(|&router| (router, like(0)));
+        let homes: Vec<(RouterId, Like)> = homes.collect();
+        let graph = Graph::wired(edges, &of_kind, &homes, layout.groups);
+        let graph = graph.map_err(|invalid| Invalid {
+            key: String::new(),
+            ..invalid
+        })?;
+        Ok(Graph {
+            about: Some(layout.about.into()),
+            ..graph
+        })
+    }
+
+    fn wired(
+        edges: Edges,
+        of_kind: &[Link],
+        endpoints: &[(RouterId, Like)],
+        groups: Option<Vec<u32>>,
+    ) -> Result<Graph, Invalid> {
         let link = |like: &Like| Link {
             bandwidth: like.bandwidth.unwrap_or(of_kind[like.kind].bandwidth),
             latency: like.latency.unwrap_or(of_kind[like.kind].latency),
             ..of_kind[like.kind]
         };
-        let endpoints = endpoints(params, &edges)?;
+        let routers = edges.routers.len();
         let mut ports: Vec<Vec<Port>> = vec![Vec::new(); routers];
         let mut attachments = Vec::with_capacity(endpoints.len());
         for (number, (router, like)) in endpoints.iter().enumerate() {
@@ -132,13 +210,14 @@ impl Graph {
                 ports[b as usize].push(peer(a, at_a));
             }
         }
-        Graph::of(edges, ports, attachments)
+        Graph::of(edges, ports, attachments, groups)
     }
 
     fn of(
         edges: Edges,
         ports: Vec<Vec<Port>>,
         attachments: Vec<(RouterId, PortId)>,
+        groups: Option<Vec<u32>>,
     ) -> Result<Graph, Invalid> {
         let all: u128 = ports.iter().map(|own| own.len() as u128).sum();
         check_size("links", attachments.len() as u128, all, all)?;
@@ -174,9 +253,10 @@ impl Graph {
         homes.dedup();
         let [diameter, reach] = distances.longest(&homes);
         let weights: Vec<usize> = ports.iter().map(Vec::len).collect();
-        let parts = parts::divide(&weights, links);
+        let parts = groups.unwrap_or_else(|| parts::divide(&weights, links));
         let count = parts.iter().max().map_or(1, |last| last + 1);
         Ok(Graph {
+            about: None,
             kinds: edges.kinds.into(),
             ports: ports.into_iter().flatten().collect(),
             starts: starts.into(),
@@ -354,7 +434,8 @@ impl Topology for Graph {
     fn describe(&self) -> String {
         let links = self.ports.len() - self.attachments.len();
         format!(
-            "graph: {} endpoints, {} routers, {} links between them, {} at most on a shortest way",
+            "{}: {} endpoints, {} routers, {} links between them, {} at most on a shortest way",
+            self.about.as_deref().unwrap_or("graph"),
             self.attachments.len(),
             self.routers(),
             links / 2,

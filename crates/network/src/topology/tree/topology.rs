@@ -148,7 +148,9 @@ impl Topology for Tree {
     }
 
     fn diameter_routers(&self) -> u32 {
-        2 * self.levels() - 1
+        // Up to the last level whose routers have several children.
+        let several = self.levels.iter().rposition(|level| level.children > 1);
+        2 * several.unwrap_or(0) as u32 + 1
     }
 
     fn describe(&self) -> String {
