@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256StarStar;
 use weir::input::Section;
 use weir::topology::{Peer, REGISTRY, Topology};
 
@@ -272,6 +274,62 @@ fn graphml_and_dot_are_read() {
         "}".repeat(9_999)
     );
     assert!(refused("dot", &deep, &[]).contains("too many subgraphs"));
+}
+
+/// Characters that mean something in some of the formats.
+const MARKS: &[u8] = b"[]{}\"<>-=,;:\\#\n 09";
+
+/// Bytes that are changed, cut or put in by chance: the text is read or refused, whatever it is.
+#[test]
+fn damaged_networks_are_read_or_refused() {
+    let graphml = "<graphml><key attr.name=\"latency\" id=\"d2\"/><graph edgedefault=\"directed\">\
+                   <node id=\"0\"/><node id=\"1\"/><edge source=\"0\" target=\"1\">\
+                   <data key=\"d2\">3 us</data></edge></graph></graphml>";
+    let dot =
+        "digraph a { edge [bandwidth=\"2 Gbps\"] a -> { b c } -> d [latency=\"1 us\"]; b -> a }";
+    let slurm =
+        "SwitchName=r Switches=s[1-2]\nSwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=m1\n";
+    let anynet = "router 0 node 0 node 1 router 1 5\nrouter 1 node 2 router 0 5\n";
+    let mut rng = Xoshiro256StarStar::seed_from_u64(1);
+    let mut outcomes = [0; 2];
+    for (format, whole) in [
+        ("ibnetdiscover", DISCOVERED),
+        ("slurm", slurm),
+        ("htsim", TREE),
+        ("edges", "0 1\n1 2\n2 0\n"),
+        ("anynet", anynet),
+        ("graphml", graphml),
+        ("dot", dot),
+    ] {
+        for _ in 0..12 {
+            let mut bytes = whole.as_bytes().to_vec();
+            let mut any = |below: usize| (rng.next_u64() % below as u64) as usize;
+            for _ in 0..=any(3) {
+                let at = any(bytes.len());
+                match any(4) {
+                    0 if at > 0 => bytes.truncate(at),
+                    1 => bytes[at] = any(256) as u8,
+                    2 => bytes[at] = MARKS[any(MARKS.len())],
+                    _ => drop(bytes.splice(at..at, vec![b'9'; 1 + any(24)])),
+                }
+            }
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let ran = Cli::weir(&text, &["import", format, "experiment.toml"]).go();
+            let read = ran.code == Some(0);
+            assert!(
+                read || ran.code == Some(2),
+                "{format}: {text}\n{}",
+                ran.stderr
+            );
+            assert!(
+                !ran.stderr.contains("panicked"),
+                "{format}: {text}\n{}",
+                ran.stderr
+            );
+            outcomes[usize::from(read)] += 1;
+        }
+    }
+    assert!(outcomes.iter().all(|&count| count > 10), "{outcomes:?}");
 }
 
 /// The links of each router to each other one and to its endpoints, with what they are like.

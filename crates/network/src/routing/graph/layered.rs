@@ -60,7 +60,7 @@ impl Layered {
             homes[home as usize] = place;
         }
         let port = |router: RouterId, to: RouterId| {
-            let ports = nearer(&graph, router, to);
+            let ports: Vec<PortId> = nearer(&graph, router, to).collect();
             let place = (router as usize + to as usize) % ports.len().max(1);
             ports.get(place).copied().unwrap_or_default()
         };

@@ -100,7 +100,7 @@ impl Forwarding {
                 Peer::Router(other, _) => other,
                 Peer::Endpoint(_) | Peer::Unused => RouterId::MAX,
             };
-            let ports = nearer(graph, router, to).into_iter();
+            let ports = nearer(graph, router, to);
             ports.min_by_key(number).unwrap_or_default()
         };
         (0..graph.routers())

@@ -86,14 +86,6 @@ impl UpDown {
         rank(to) < rank(from)
     }
 
-    fn neighbours(&self, router: RouterId) -> impl Iterator<Item = (PortId, RouterId)> {
-        let ports = 0..self.graph.ports(router);
-        ports.filter_map(move |port| match self.graph.peer(router, port) {
-            Peer::Router(other, _) => Some((port, other)),
-            Peer::Endpoint(_) | Peer::Unused => None,
-        })
-    }
-
     fn legs(&self, to: RouterId) -> &Legs {
         self.legs[to as usize].get_or_init(|| {
             let count = self.graph.routers() as usize;
@@ -112,7 +104,7 @@ impl UpDown {
                 if next == FAR {
                     break;
                 }
-                for (_, other) in self.neighbours(router) {
+                for (_, other) in self.graph.neighbours(router) {
                     // From the other router here: up before anything, down before what goes down.
                     let up = self.is_up(other, router);
                     if up && climbs && any[other as usize] == FAR {
@@ -145,10 +137,8 @@ fn levels(graph: &Graph, roots: impl Iterator<Item = RouterId>) -> Box<[u32]> {
     let mut queue: VecDeque<RouterId> = roots.collect();
     queue.iter().for_each(|&root| levels[root as usize] = 0);
     while let Some(router) = queue.pop_front() {
-        for port in 0..graph.ports(router) {
-            if let Peer::Router(other, _) = graph.peer(router, port)
-                && levels[other as usize] == u32::MAX
-            {
+        for (_, other) in graph.neighbours(router) {
+            if levels[other as usize] == u32::MAX {
                 levels[other as usize] = levels[router as usize] + 1;
                 queue.push_back(other);
             }
@@ -178,12 +168,9 @@ impl Routing for UpDown {
             true => climbs && any[other as usize] < own,
             false => down[other as usize] < own,
         };
-        let ports: Vec<PortId> = self
-            .neighbours(router)
-            .filter(leads)
-            .map(|(port, _)| port)
-            .collect();
-        let port = self.choose.of(&ports, flight, here);
+        let ports = self.graph.neighbours(router).filter(leads);
+        let ports = ports.map(|(port, _)| port);
+        let port = self.choose.of(ports, flight, here);
         if let Peer::Router(other, _) = self.graph.peer(router, port)
             && !self.is_up(router, other)
         {

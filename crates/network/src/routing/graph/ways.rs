@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::routing::measure::least_loaded;
 use crate::routing::{Here, Hop};
+use crate::topology::Topology;
 use crate::topology::graph::Graph;
-use crate::topology::{Peer, Topology};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, PortId, RouterId, below, stream};
 
@@ -29,12 +29,23 @@ pub enum Choose {
 
 impl Choose {
     /// One of some ports, of which there is at least one.
-    pub fn of(self, ports: &[PortId], flight: &Flight, here: &mut dyn Here) -> PortId {
-        match self {
-            Choose::Random => ports[here.pick(ports.len() as u32) as usize],
-            Choose::Flow => ports[by_flow(flight, here, ports.len())],
-            Choose::Adaptive => least_loaded(ports.len(), |at| ports[at], here),
-        }
+    #[inline]
+    pub fn of(
+        self,
+        mut ports: impl Iterator<Item = PortId> + Clone,
+        flight: &Flight,
+        here: &mut dyn Here,
+    ) -> PortId {
+        let count = ports.clone().count();
+        let place = match self {
+            Choose::Random => here.pick(count as u32) as usize,
+            Choose::Flow => by_flow(flight, here, count),
+            Choose::Adaptive => {
+                let ports: Vec<PortId> = ports.collect();
+                return least_loaded(count, |at| ports[at], here);
+            }
+        };
+        ports.nth(place).unwrap_or(PortId::MAX)
     }
 }
 
@@ -90,7 +101,7 @@ impl Ways {
             return None;
         }
         let ports = nearer(&self.graph, router, to);
-        Some(self.choose.of(&ports, flight, here))
+        Some(self.choose.of(ports, flight, here))
     }
 
     /// The hop by a port, or to the destination's endpoint.
@@ -143,12 +154,16 @@ pub fn graph(section: &Section, topology: &Arc<dyn Topology>) -> Result<Graph, C
 }
 
 /// The ports of a router that lead nearer to another one.
-pub fn nearer(graph: &Graph, router: RouterId, to: RouterId) -> Vec<PortId> {
+#[inline]
+pub fn nearer(
+    graph: &Graph,
+    router: RouterId,
+    to: RouterId,
+) -> impl Iterator<Item = PortId> + Clone + use<'_> {
     let distances = graph.distances(to);
     let own = distances[router as usize];
-    let leads = |&port: &PortId| match graph.peer(router, port) {
-        Peer::Router(other, _) => distances[other as usize] < own,
-        Peer::Endpoint(_) | Peer::Unused => false,
-    };
-    (0..graph.ports(router)).filter(leads).collect()
+    let links = graph.neighbours(router);
+    links
+        .filter(move |&(_, other)| distances[other as usize] < own)
+        .map(|(port, _)| port)
 }

@@ -25,6 +25,8 @@ use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, Rout
 
 /// Maximum number of routers: each has a byte for every router with endpoints.
 const MOST_ROUTERS: usize = 16_384;
+/// The number of no router.
+const NO_ROUTER: RouterId = RouterId::MAX;
 /// Ports of a router at most.
 const MOST_PORTS: usize = 65_535;
 
@@ -100,6 +102,8 @@ pub struct Graph {
     kinds: Arc<[KindName]>,
     /// The ports of all routers, one router after the other.
     ports: Arc<[Port]>,
+    /// The router behind each port, or [`NO_ROUTER`].
+    behind: Arc<[RouterId]>,
     /// The first port of each router, and the end.
     starts: Arc<[usize]>,
     attachments: Arc<[(RouterId, PortId)]>,
@@ -258,6 +262,14 @@ impl Graph {
         Ok(Graph {
             about: None,
             kinds: edges.kinds.into(),
+            behind: ports
+                .iter()
+                .flatten()
+                .map(|port| match port.peer {
+                    Peer::Router(other, _) => other,
+                    Peer::Endpoint(_) | Peer::Unused => NO_ROUTER,
+                })
+                .collect(),
             ports: ports.into_iter().flatten().collect(),
             starts: starts.into(),
             attachments: attachments.into(),
@@ -274,6 +286,18 @@ impl Graph {
     fn own(&self, router: RouterId) -> &[Port] {
         let at = router as usize;
         &self.ports[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// The links of a router to others: the ports, and the routers behind them.
+    #[inline]
+    pub fn neighbours(
+        &self,
+        router: RouterId,
+    ) -> impl Iterator<Item = (PortId, RouterId)> + Clone + use<'_> {
+        let at = router as usize;
+        let behind = &self.behind[self.starts[at]..self.starts[at + 1]];
+        let links = (0..).zip(behind.iter().copied());
+        links.filter(|&(_, other)| other != NO_ROUTER)
     }
 
     /// The routers with endpoints.
