@@ -90,9 +90,10 @@ pub enum Command {
     Compare(CompareOptions),
     /// Make a page and figures of a run or a sweep: DIR/report.html, DIR/figures.
     Report(ReportOptions),
-    /// Write the messages of a run as a trace that can be replayed, or a timeline of the run.
+    /// Write the messages of a run as a trace that can be replayed, a timeline of the run, or a
+    /// network.
     Export(ExportOptions),
-    /// Make an experiment of a configuration of another simulator.
+    /// Make an experiment of a configuration of another simulator, or a topology file of a network.
     Import(ImportOptions),
     /// Print the JSON Schema of the experiment file, for editors.
     Schema,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::cli::args::{ExportFormat, ExportOptions};
 use crate::cli::export::refusal::{not_written, wrong_with};
 use crate::cli::failure::Failure;
-use crate::cli::import::{HostRule, Link, Network};
+use crate::cli::import::{HostRule, Link, Network, file_of};
 use weir_input::ConfigError;
 use weir_network::topology::{Peer, Topology};
 use weir_result::{read_header, replace, schema};
@@ -36,7 +36,10 @@ pub fn export(
         ExportFormat::Csv => network.whole_csv(),
         ExportFormat::Dot => dot(&network),
         ExportFormat::Graphml => graphml(&network),
-        ExportFormat::Toml => network.topology(&HostRule::default()).map_err(wrong)?,
+        ExportFormat::Toml => {
+            let topology = network.topology(&HostRule::default());
+            topology.and_then(|table| file_of(&table)).map_err(wrong)?
+        }
         ExportFormat::Goal | ExportFormat::Vef | ExportFormat::Perfetto => {
             return Err(wrong_with(
                 "a network is not written in this format",

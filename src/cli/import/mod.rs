@@ -22,7 +22,7 @@ use super::args::{Format, ImportOptions};
 use super::console::tell;
 use super::failure::Failure;
 use configuration::{Configuration, one_line};
-pub(super) use networks::{HostRule, Link, Network};
+pub(super) use networks::{HostRule, Link, Network, file_of};
 use weir_input::ConfigError;
 use weir_input::error::Source;
 use weir_simulation::Plan;

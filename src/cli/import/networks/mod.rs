@@ -17,9 +17,11 @@ mod slurm;
 use std::path::Path;
 use std::sync::Arc;
 
+use toml::{Table, Value};
+
 use super::configuration::one_line;
 use crate::cli::args::Format;
-pub use network::{HostRule, Link, Network};
+pub use network::{HostRule, Link, Network, file_of};
 use weir_input::ConfigError;
 use weir_input::error::Source;
 use weir_simulation::Plan;
@@ -65,13 +67,13 @@ pub fn import(
             "give the description of a network",
         ));
     }
-    let body = network.topology(asked)?;
-    check(source, &body, catalog)?;
+    let topology = network.topology(asked)?;
+    check(source, &topology, catalog)?;
     let mut text = format!(
         "# {} of {program}, by weir import\n",
         one_line(&source.name)
     );
-    text.push_str(&body);
+    text.push_str(&file_of(&topology)?);
     if !network.chosen.is_empty() {
         text.push_str("\n# Not in the file, chosen:\n");
     }
@@ -82,12 +84,11 @@ pub fn import(
 }
 
 /// Checks that weir can simulate it: what it would refuse is not written.
-fn check(source: &Source, body: &str, catalog: &Catalog) -> Result<(), ConfigError> {
-    let nested = body.replace("\n[", "\n[topology.");
-    let text = format!(
-        "[topology]\n{nested}\n[routing]\nalgorithm = \"shortest\"\n[[workload]]\nload = 0.1\n\
-         message = \"1 flits\"\npattern = {{ kind = \"uniform\" }}\n[run]\nuntil = \"1 us\"\n"
-    );
+fn check(source: &Source, topology: &Table, catalog: &Catalog) -> Result<(), ConfigError> {
+    let rest = "[routing]\nalgorithm = \"shortest\"\n[[workload]]\nload = 0.1\n\
+                message = \"1 flits\"\npattern = { kind = \"uniform\" }\n[run]\nuntil = \"1 us\"\n";
+    let topology = Value::Table(topology.clone());
+    let text = file_of(&Table::from_iter([("topology".to_string(), topology)]))? + rest;
     let name = format!("{} as a topology", source.name);
     let checked = Experiment::from_text(&name, &text, Path::new(""), &[], catalog);
     checked

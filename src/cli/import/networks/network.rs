@@ -102,11 +102,11 @@ impl Network {
         }
     }
 
-    /// The topology file.
+    /// The topology.
     ///
     /// # Errors
     /// If endpoints are asked for beside the hosts of the file.
-    pub fn topology(&mut self, asked: &HostRule) -> Result<String, ConfigError> {
+    pub fn topology(&mut self, asked: &HostRule) -> Result<Table, ConfigError> {
         let mut topology = Table::new();
         topology.insert("kind".into(), text("graph"));
         match (asked.endpoints_per_router, self.hosts.is_empty()) {
@@ -147,8 +147,7 @@ impl Network {
         if !others.is_empty() {
             topology.insert("kinds".into(), Value::Table(others));
         }
-        toml::to_string_pretty(&topology)
-            .map_err(|error| ConfigError::new(format!("no TOML: {error}"), ""))
+        Ok(topology)
     }
 
     /// The table of links, with everything that is known of each.
@@ -240,6 +239,14 @@ fn usual_of<'a>(
     let rates = links.clone().filter_map(|link| link.gbps).collect();
     let times = links.filter_map(|link| link.ns).collect();
     [of(rates, GBPS, "Gbps"), of(times, LATENCY_NS, "ns")]
+}
+
+/// A table as a TOML file.
+///
+/// # Errors
+/// If it cannot be written in TOML.
+pub fn file_of(table: &Table) -> Result<String, ConfigError> {
+    toml::to_string_pretty(table).map_err(|error| ConfigError::new(format!("no TOML: {error}"), ""))
 }
 
 /// A bandwidth, Gbps.
