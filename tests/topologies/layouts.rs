@@ -158,6 +158,30 @@ fn groups_of_rows_and_columns_are_those_of_theta() {
     assert!(network.diameter_routers() <= 6);
 }
 
+/// Endpoints, routers, groups, and links in and between groups.
+#[test]
+fn ready_machines_have_the_published_sizes() {
+    for (name, endpoints, routers, groups, found) in [
+        ("frontier", 37_888, 2_368, 74, [74 * 496, 10_804]),
+        ("leonardo", 16_560, 828, 23, [23 * 324, 23 * 22 / 2 * 18]),
+        ("theta", 3_456, 864, 9, [9 * 1_440, 36 * 48]),
+    ] {
+        let path = format!("{}/topologies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let section = Section::from_toml(&std::fs::read_to_string(&path).expect(name));
+        let section = section.expect("TOML");
+        let entry = weir::registry::choose(&section, REGISTRY).expect("a kind");
+        let network = (entry.build)(&section).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            (network.endpoints(), network.routers()),
+            (endpoints, routers),
+            "{name}"
+        );
+        assert_eq!(network.groups(), groups, "{name}");
+        let links = links(&*network);
+        assert_eq!([links[&1], links[&2]], found, "{name}");
+    }
+}
+
 #[test]
 fn groups_may_differ() {
     // Compute groups of 32 routers that are all joined, and a storage group of 8.

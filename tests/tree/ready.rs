@@ -11,9 +11,9 @@ use super::support::{build, tree};
 /// Every ready network: endpoints, routers, levels, pods, ports of a leaf router.
 const READY: [(&str, u32, u32, u32, u32, PortId); 14] = [
     ("fattree-200g-800", 800, 60, 2, 40, 40),
-    ("fattree-200g-800-taper", 800, 60, 2, 40, 40),
+    ("fattree-200g-800-taper", 800, 50, 2, 40, 30),
     ("fattree-400g-2048", 2_048, 96, 2, 64, 64),
-    ("fattree-400g-2048-taper", 2_048, 96, 2, 64, 64),
+    ("fattree-400g-2048-taper", 2_048, 80, 2, 64, 48),
     ("clos-8", 8, 6, 2, 4, 4),
     ("clos-32", 32, 12, 2, 8, 8),
     ("clos-128-16x16", 128, 24, 2, 16, 16),

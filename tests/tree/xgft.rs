@@ -125,8 +125,8 @@ fn parallel_links_join_the_same_two_routers() {
 #[test]
 fn wrong_lists_are_refused() {
     for (keys, culprit) in [
-        ("down = []", "down"),
-        ("down = [4, 4]", "up"),
+        ("down = []\nup = []", "down"),
+        ("down = [4, 4]\nup = []", "up"),
         ("down = [4, 4]\nup = [2, 2]", "up"),
         ("down = [4, 4]\nup = [0]", "up"),
         ("down = [4, 0]\nup = [1]", "down"),

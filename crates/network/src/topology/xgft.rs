@@ -21,8 +21,7 @@ pub struct Params {
     /// router of level 2, … (m₁ to m_h). Their product is the number of endpoints.
     pub down: Vec<u32>,
     /// Parents of a router on each level but the top (w₂ to w_h). Fewer links up than down are a
-    /// taper.
-    #[serde(default)]
+    /// taper. Empty for a single router.
     pub up: Vec<u32>,
     /// Parallel links to each parent, level by level. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,7 +21,7 @@ use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 
 /// Pairs of a router and a destination's router at most: there is a byte for each, and a search.
-const MOST_PAIRS: usize = 1 << 22;
+const MOST_PAIRS: usize = 1 << 19;
 
 /// Parameters of the routing.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
