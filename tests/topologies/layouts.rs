@@ -164,7 +164,6 @@ fn ready_machines_have_the_published_sizes() {
     for (name, endpoints, routers, groups, found) in [
         ("frontier", 37_888, 2_368, 74, [74 * 496, 10_804]),
         ("leonardo", 16_560, 828, 23, [23 * 324, 23 * 22 / 2 * 18]),
-        ("theta", 3_456, 864, 9, [9 * 1_440, 36 * 48]),
     ] {
         let path = format!("{}/topologies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let section = Section::from_toml(&std::fs::read_to_string(&path).expect(name));

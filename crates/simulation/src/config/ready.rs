@@ -25,7 +25,6 @@ pub const READY: &[(&str, &str)] = ready!["topologies":
     "fattree-400g-2048-taper",
     "frontier",
     "leonardo",
-    "theta",
     "tree-16",
     "tree-16-2",
     "tree-4096",
