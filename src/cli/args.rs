@@ -418,7 +418,7 @@ pub enum ExportFormat {
 /// `weir import`.
 #[derive(Args, Debug)]
 pub struct ImportOptions {
-    /// What the file is.
+    /// The format of the file.
     pub from: Format,
     /// The file.
     pub file: PathBuf,
@@ -433,7 +433,7 @@ pub struct ImportOptions {
     pub out: Option<PathBuf>,
 }
 
-/// What `weir import` reads: configurations of simulators, and networks.
+/// The formats that `weir import` reads: configurations of simulators, and networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A configuration of BookSim2 (`key = value;`).

@@ -193,6 +193,27 @@ fn groups_may_differ() {
     assert_eq!(links(&*network)[&1], local);
     assert_eq!((links(&*network)[&2], network.domains()), (6 * 2, 4));
     for (kind, keys, words) in [
+        (
+            "cascade",
+            "groups = [{ count = 1, rows = 1, columns = 16384, endpoints_per_router = 1 }]",
+            "ports of routers in a domain",
+        ),
+        (
+            "cascade",
+            "groups = [{ count = 1, rows = 1, columns = 2, endpoints_per_router = 4294967295 }]",
+            "would have 8589934590 endpoints",
+        ),
+        (
+            "megafly",
+            "leaves = 4096\nspines = 4096\nendpoints_per_leaf = 4096\nglobal_links_per_spine = 1\n\
+             local_links = 4096\ngroups = 2",
+            "endpoints",
+        ),
+        (
+            "slimfly",
+            "q = 89\nendpoints_per_router = 10000",
+            "endpoints",
+        ),
         ("cascade", "groups = []", "0 routers"),
         (
             "cascade",

@@ -163,6 +163,8 @@ fn trees_of_htsim_are_read() {
         ("Tier 2", "Tier 3", "tiers are not in order"),
         ("Radix_Up 4", "Radix_Up", "a name without a number"),
         ("Nodes 1024", "Nodes 99999999992", "more than"),
+        ("Radix_Up 2", "Radix_Up 999999999999", "more than"),
+        ("Radix_Up 4", "Radix_Up 999999999999", "more than"),
         (
             "Downlink_speed_Gbps 400",
             "",

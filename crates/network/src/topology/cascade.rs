@@ -9,8 +9,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::graph::{Cable, Graph, GraphLayout};
-use super::{Build, LinkParams, Topology};
+use super::graph::{Cable, Graph, GraphLayout, MOST_ROUTERS};
+use super::{Build, LinkParams, Topology, check_size};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind, RouterId, TERMINAL};
@@ -53,8 +53,8 @@ pub struct GroupShape {
     pub endpoints_per_router: u32,
 }
 
-/// Most routers, and most links or endpoints of one of the numbers.
-const MOST: u64 = 1 << 20;
+/// Most routers.
+const MOST: u64 = MOST_ROUTERS as u64;
 
 /// Checks all numbers. Returns the number of routers.
 fn check(params: &Params) -> Result<u32, Invalid> {
@@ -72,10 +72,10 @@ fn check(params: &Params) -> Result<u32, Invalid> {
     for (place, one) in params.groups.iter().enumerate() {
         let size = u64::from(one.rows) * u64::from(one.columns);
         routers = routers.saturating_add(size.saturating_mul(one.count.into()));
-        if size == 0 || one.count == 0 || u64::from(one.endpoints_per_router) > MOST {
+        if size == 0 || one.count == 0 {
             return Err(Invalid::new(
                 format!("groups.{place}"),
-                "has no routers, or too many endpoints",
+                "has no routers",
                 "give one group, row and column or more",
             ));
         }
@@ -89,6 +89,26 @@ fn check(params: &Params) -> Result<u32, Invalid> {
         ));
     }
     Ok(routers as u32)
+}
+
+/// Checks the size of the whole before anything is laid out.
+fn check_ports(params: &Params) -> Result<(), Invalid> {
+    let wide = |links: Option<u32>| u128::from(links.unwrap_or(1));
+    let (mut endpoints, mut ports, mut most, mut groups) = (0, 0, 0, 0);
+    for one in &params.groups {
+        let (rows, columns) = (u128::from(one.rows), u128::from(one.columns));
+        let own = u128::from(one.endpoints_per_router);
+        let inside =
+            wide(params.row_links) * (columns - 1) + wide(params.column_links) * (rows - 1);
+        let each = rows * columns * (own + inside);
+        let count = u128::from(one.count);
+        endpoints += count * rows * columns * own;
+        ports += count * each;
+        most = most.max(each);
+        groups += count;
+    }
+    let out = wide(params.global_links) * (groups - 1);
+    check_size("groups", endpoints, ports + groups * out, most + out)
 }
 
 /// The links in a group, whose routers begin with `first`.
@@ -136,6 +156,7 @@ fn between(places: &[(RouterId, u32)], rounds: u32) -> Vec<Cable> {
 /// Builds the network, or names the invalid parameter and the remedy.
 pub fn cascade(params: &Params) -> Result<Graph, Invalid> {
     let routers = check(params)?;
+    check_ports(params)?;
     let (mut cables, mut homes, mut groups) = (Vec::new(), Vec::new(), Vec::new());
     let mut places = Vec::new();
     let all = params.groups.iter();

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::graph::{Cable, Graph, GraphLayout};
-use super::{Build, LinkParams, Topology};
+use super::graph::{Cable, Graph, GraphLayout, MOST_ROUTERS};
+use super::{Build, LinkParams, Topology, check_size};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind, RouterId, TERMINAL};
@@ -47,8 +47,8 @@ pub struct Params {
 /// Most of anything that is counted in a group.
 const MOST: u32 = 4_096;
 
-/// Builds the network, or names the invalid parameter and the remedy.
-pub fn megafly(params: &Params) -> Result<Graph, Invalid> {
+/// Checks all numbers. Returns the number of groups.
+fn check(params: &Params) -> Result<u32, Invalid> {
     let (leaves, spines, h) = (params.leaves, params.spines, params.global_links_per_spine);
     let (own, locals) = (params.endpoints_per_leaf, params.local_links.unwrap_or(1));
     for (key, value) in [
@@ -68,11 +68,25 @@ pub fn megafly(params: &Params) -> Result<Graph, Invalid> {
     }
     let most = spines * h + 1;
     let groups = params.groups.unwrap_or(most);
-    if !(2..=most).contains(&groups) || u64::from(groups) * u64::from(leaves + spines) > 1 << 20 {
+    if !(2..=most).contains(&groups)
+        || u64::from(groups) * u64::from(leaves + spines) > MOST_ROUTERS as u64
+    {
         let what = format!("{groups} groups of {} routers", leaves + spines);
-        let remedy = format!("give from 2 to {most} groups, and at most 2^20 routers");
+        let remedy = format!("give from 2 to {most} groups, and at most {MOST_ROUTERS} routers");
         return Err(Invalid::new("groups", what, remedy));
     }
+    let each = u128::from(leaves) * u128::from(own)
+        + u128::from(spines) * (2 * u128::from(leaves) * u128::from(locals) + u128::from(h));
+    let endpoints = u128::from(groups) * u128::from(leaves) * u128::from(own);
+    check_size("groups", endpoints, u128::from(groups) * each, each)?;
+    Ok(groups)
+}
+
+/// Builds the network, or names the invalid parameter and the remedy.
+pub fn megafly(params: &Params) -> Result<Graph, Invalid> {
+    let groups = check(params)?;
+    let (leaves, spines, h) = (params.leaves, params.spines, params.global_links_per_spine);
+    let (own, locals) = (params.endpoints_per_leaf, params.local_links.unwrap_or(1));
     let size = leaves + spines;
     let wire = |ends: [RouterId; 2], kind, links| Cable { ends, kind, links };
     let mut cables = Vec::new();
@@ -83,7 +97,7 @@ pub fn megafly(params: &Params) -> Result<Graph, Invalid> {
             cables.push(wire(ends, 1, locals));
         }
     }
-    let rounds = (most - 1) / (groups - 1);
+    let rounds = spines * h / (groups - 1);
     let spine = |group: u32, link: u32| group * size + leaves + link % spines;
     for round in 0..rounds {
         for (group, distance) in (0..groups).flat_map(|g| (1..groups).map(move |d| (g, d))) {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::graph::{Cable, Graph, GraphLayout};
-use super::{Build, LinkParams, Topology};
+use super::{Build, LinkParams, Topology, check_size};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind, RouterId, TERMINAL};
@@ -101,6 +101,14 @@ pub fn slim_fly(params: &Params) -> Result<Graph, Invalid> {
             "give from 1 to 10000",
         ));
     }
+    let count = u128::from(2 * q * q);
+    let ports = count * u128::from(endpoints + degree);
+    check_size(
+        "endpoints_per_router",
+        count * u128::from(endpoints),
+        ports,
+        ports,
+    )?;
     let homes = 0..2 * q * q * endpoints;
     Graph::laid_out(GraphLayout {
         about: format!("slimfly: q = {q}, {degree} links of a router"),

@@ -40,7 +40,7 @@ struct OfResult {
     values: Vec<Option<Reading>>,
 }
 
-/// What is known of the results of a sweep.
+/// Values that are known of the results of a sweep.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Values {
     /// The program that read them: another one may read them in another way.

@@ -58,7 +58,7 @@ enum Token {
     End,
 }
 
-/// What holds for all nodes and edges that follow.
+/// Attributes of all nodes and edges that follow.
 #[derive(Clone, Default)]
 struct Defaults {
     nodes: Attributes,

@@ -83,7 +83,7 @@ impl File<'_> {
         unreadable(self.source, node.range().start, what, REMEDY)
     }
 
-    /// What an element must have.
+    /// An attribute that an element must have.
     fn attribute<'n>(&self, node: Node<'n, 'n>, name: &str) -> Result<&'n str, ConfigError> {
         let words = || format!("a {} without {name}", node.tag_name().name());
         let value = node.attribute(name);

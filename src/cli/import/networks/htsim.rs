@@ -114,7 +114,7 @@ impl File<'_> {
             false => Ok(1),
         };
         let leaves = self.ratio(nodes, down[0], "nodes / radix_down of tier 0")?;
-        if nodes.max(leaves * up[0]) > MOST {
+        if nodes.max(leaves.saturating_mul(up[0])) > MOST {
             return Err(self.wrong(format!("more than {MOST} links")));
         }
         let mut network = Network::default();
@@ -152,7 +152,7 @@ impl File<'_> {
         if count == 3 {
             let own = bundle(2)?;
             let cores = self.ratio(up[1], own, "radix_up of tier 1 / bundle of tier 2")?;
-            if pods * aggregates * cores > MOST {
+            if (pods * aggregates).saturating_mul(up[1]) > MOST {
                 return Err(self.wrong(format!("more than {MOST} links")));
             }
             for at in 0..pods * aggregates {

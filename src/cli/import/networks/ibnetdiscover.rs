@@ -133,19 +133,11 @@ fn network(
             true => format!("{name}/{port}"),
             false => name.to_string(),
         });
-        let mut link = Link {
+        let link = Link {
             gbps,
             ..Link::new(a, b)
         };
-        let adapters = ends.map(|(name, _)| is_adapter(name));
-        match adapters {
-            [false, false] => network.links.push(link),
-            [true, _] => network.hosts.push(link),
-            [false, true] => {
-                link.ends.reverse();
-                network.hosts.push(link);
-            }
-        }
+        network.attach(link, ends.map(|(name, _)| is_adapter(name)));
     }
     if left_out > 0 {
         let line = format!("left out: {left_out} nodes inside of switches that reduce data");

@@ -67,7 +67,7 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Nodes that the file names, with or without links.
     pub nodes: Vec<String>,
-    /// What the file does not say, and what was left out.
+    /// Values that the file does not give, and parts that were left out.
     pub chosen: Vec<String>,
 }
 
@@ -91,8 +91,14 @@ impl Network {
     }
 
     /// Adds a link between two nodes, one of which may be a host.
-    pub fn add(&mut self, mut link: Link, is_host: impl Fn(&str) -> bool) {
-        match [is_host(&link.ends[0]), is_host(&link.ends[1])] {
+    pub fn add(&mut self, link: Link, is_host: impl Fn(&str) -> bool) {
+        let hosts = [is_host(&link.ends[0]), is_host(&link.ends[1])];
+        self.attach(link, hosts);
+    }
+
+    /// Adds a link of which is known which ends are hosts.
+    pub fn attach(&mut self, mut link: Link, hosts: [bool; 2]) {
+        match hosts {
             [false, false] => self.links.push(link),
             [true, _] => self.hosts.push(link),
             [false, true] => {

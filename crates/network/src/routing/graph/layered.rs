@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acyclic::Acyclic;
-use super::table::starts;
 use super::ways::{graph, nearer};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::graph::Graph;
@@ -81,13 +80,12 @@ impl Layered {
 
     /// Puts every way into a layer.
     fn divide(&mut self, most: u8) -> Result<(), Invalid> {
-        let starts = starts(&self.graph);
-        let channels = starts[self.graph.routers() as usize] as usize;
+        let channels = self.graph.all_ports() as usize;
         let mut orders: Vec<Acyclic> = Vec::new();
         let count = self.graph.homes().len();
         for from in 0..self.graph.routers() {
             for to in 0..count {
-                let way = self.way(from, to, &starts);
+                let way = self.way(from, to);
                 let mut layer = 0;
                 loop {
                     if layer == orders.len() {
@@ -113,12 +111,12 @@ impl Layered {
     }
 
     /// The links of a way, as numbers of ports of the whole graph.
-    fn way(&self, from: RouterId, to: usize, starts: &[u32]) -> Vec<u32> {
+    fn way(&self, from: RouterId, to: usize) -> Vec<u32> {
         let (mut router, end) = (from, self.graph.homes()[to]);
         let mut way = Vec::new();
         while router != end {
             let port = self.port(router, to);
-            way.push(starts[router as usize] + u32::from(port));
+            way.push(self.graph.port_number(router, port));
             match self.graph.peer(router, port) {
                 Peer::Router(other, _) => router = other,
                 Peer::Endpoint(_) | Peer::Unused => break,
@@ -202,8 +200,8 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 /// Registry entry of layered routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "layered",
-    summary: "Graphs: one shortest way for each pair of routers, in one of several virtual channels, \
-              each of which is free of circles.",
+    summary: "Graphs: one shortest way for each pair of routers, in one of several virtual \
+              channels, each of which is free of circles.",
     source: "Skeie, Lysne, Theiss, \"Layered shortest path (LASH) routing in irregular system area \
              networks\", IPDPS 2002",
     examples: &["", "most = 4"],

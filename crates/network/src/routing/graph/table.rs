@@ -135,12 +135,8 @@ impl Forwarding {
                     known.ok_or_else(|| wrong(line, format!("there is no router {name:?}")))?;
             }
             let [router, to, next] = routers;
-            let leads = |&port: &PortId| match self.graph.peer(router, port) {
-                Peer::Router(other, _) => other == next,
-                Peer::Endpoint(_) | Peer::Unused => false,
-            };
-            let port = (0..self.graph.ports(router)).find(leads);
-            let port = port.ok_or_else(|| {
+            let mut links = self.graph.neighbours(router);
+            let (port, _) = links.find(|&(_, other)| other == next).ok_or_else(|| {
                 let [router, next] = [&record[0], &record[2]];
                 wrong(
                     line,
@@ -197,8 +193,8 @@ impl Forwarding {
 
     /// True if no packets in one virtual channel could wait for each other in a circle.
     fn is_free_of_circles(&self) -> bool {
-        let starts: Vec<u32> = starts(&self.graph);
-        let mut order = Acyclic::new(starts[self.graph.routers() as usize] as usize);
+        let number = |router, port| self.graph.port_number(router, port);
+        let mut order = Acyclic::new(self.graph.all_ports() as usize);
         for (home, &to) in self.graph.homes().iter().enumerate() {
             for router in 0..self.graph.routers() {
                 let (port, next) = self.after(router, home);
@@ -206,25 +202,13 @@ impl Forwarding {
                     continue;
                 }
                 let (on, _) = self.after(next, home);
-                let channel =
-                    |router: RouterId, port: PortId| starts[router as usize] + u32::from(port);
-                if !order.add(channel(router, port), channel(next, on)) {
+                if !order.add(number(router, port), number(next, on)) {
                     return false;
                 }
             }
         }
         true
     }
-}
-
-/// The first port of each router among those of all, and the end.
-pub(super) fn starts(graph: &Graph) -> Vec<u32> {
-    let mut starts = vec![0];
-    starts.extend((0..graph.routers()).scan(0, |end, router| {
-        *end += u32::from(graph.ports(router));
-        Some(*end)
-    }));
-    starts
 }
 
 fn wrong(line: u64, what: String) -> Invalid {

@@ -24,7 +24,7 @@ use weir_input::{ConfigError, Section};
 use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
 
 /// Maximum number of routers: each has a byte for every router with endpoints.
-const MOST_ROUTERS: usize = 16_384;
+pub(super) const MOST_ROUTERS: usize = 16_384;
 /// The number of no router.
 const NO_ROUTER: RouterId = RouterId::MAX;
 /// Ports of a router at most.
@@ -80,7 +80,7 @@ pub struct Cable {
 /// A network for [`Graph::laid_out`].
 #[derive(Clone, Debug)]
 pub struct GraphLayout {
-    /// What it is, for people.
+    /// Its description, for people.
     pub about: String,
     /// The kinds of links, the first for endpoints.
     pub kinds: Vec<(KindName, Link)>,
@@ -97,7 +97,7 @@ pub struct GraphLayout {
 /// A network from a list of links.
 #[derive(Clone)]
 pub struct Graph {
-    /// What it is, if it is not called a graph.
+    /// Its description, if it is not called a graph.
     about: Option<Arc<str>>,
     kinds: Arc<[KindName]>,
     /// The ports of all routers, one router after the other.
@@ -286,6 +286,12 @@ impl Graph {
     fn own(&self, router: RouterId) -> &[Port] {
         let at = router as usize;
         &self.ports[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// The number of a port among those of the whole graph, below [`Topology::all_ports`].
+    pub fn port_number(&self, router: RouterId, port: PortId) -> u32 {
+        // A network of 2³² ports is refused.
+        (self.starts[router as usize] + usize::from(port)) as u32
     }
 
     /// The links of a router to others: the ports, and the routers behind them.
