@@ -68,3 +68,13 @@ pub(super) fn least_loaded(
     }
     best
 }
+
+/// A random number below `of` other than two of them, which differ; None if these are all.
+pub(super) fn third(of: u32, one: u32, two: u32, here: &mut dyn Here) -> Option<u32> {
+    let others = of.checked_sub(2).filter(|&others| others > 0)?;
+    let mut drawn = here.pick(others);
+    for taken in [one.min(two), one.max(two)] {
+        drawn += u32::from(drawn >= taken);
+    }
+    Some(drawn)
+}

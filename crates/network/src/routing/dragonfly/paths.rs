@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use super::open::OpenLinks;
 use crate::failures::{Outages, Seen};
+use crate::routing::measure::third;
 use crate::routing::{Here, Hop};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
@@ -379,18 +380,6 @@ impl Paths {
             _ => self.straight_hops(from, to, 0),
         }
     }
-}
-
-/// A random number below `of` other than these two, which differ.
-fn third(of: u32, one: u32, two: u32, here: &mut dyn Here) -> Option<u32> {
-    if of < 3 {
-        return None;
-    }
-    let mut drawn = here.pick(of - 2);
-    for taken in [one.min(two), one.max(two)] {
-        drawn += u32::from(drawn >= taken);
-    }
-    Some(drawn)
 }
 
 /// An amount of data that biases a decision: flits, or longest packets.

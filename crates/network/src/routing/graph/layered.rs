@@ -11,10 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acyclic::Acyclic;
-use super::ways::{graph, nearer};
+use super::next_ports::NextPorts;
+use super::ways::{arrived, graph, nearer};
 use crate::routing::{Build, Here, Hop, Routing};
+use crate::topology::Topology;
 use crate::topology::graph::Graph;
-use crate::topology::{Peer, Topology};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
@@ -33,13 +34,8 @@ pub struct Params {
 
 /// Ways in layers in one graph.
 struct Layered {
-    graph: Graph,
-    /// The place of each router among those with endpoints.
-    homes: Box<[u32]>,
-    /// The next port by router and the place of the destination's router.
-    next: Box<[PortId]>,
-    /// The layer by router and the place of the destination's router. (Routers without endpoints
-    /// may send control packets.)
+    next: NextPorts,
+    /// The layer of each way, by its place. (Routers without endpoints may send control packets.)
     layers: Box<[u8]>,
     count: u8,
 }
@@ -54,25 +50,10 @@ impl Layered {
                 format!("choose updown or shortest: the limit is {MOST_PAIRS}"),
             ));
         }
-        let mut homes = vec![u32::MAX; graph.routers() as usize];
-        for (place, &home) in (0..).zip(graph.homes()) {
-            homes[home as usize] = place;
-        }
-        let port = |router: RouterId, to: RouterId| {
-            let ports: Vec<PortId> = nearer(&graph, router, to).collect();
-            let place = (router as usize + to as usize) % ports.len().max(1);
-            ports.get(place).copied().unwrap_or_default()
-        };
-        let next = (0..graph.routers())
-            .flat_map(|router| graph.homes().iter().map(move |&to| (router, to)))
-            .map(|(router, to)| port(router, to))
-            .collect();
         let mut own = Layered {
             layers: vec![0; pairs].into(),
-            homes: homes.into(),
-            next,
+            next: NextPorts::new(graph, one_of),
             count: 1,
-            graph,
         };
         own.divide(most)?;
         Ok(own)
@@ -80,11 +61,11 @@ impl Layered {
 
     /// Puts every way into a layer.
     fn divide(&mut self, most: u8) -> Result<(), Invalid> {
-        let channels = self.graph.all_ports() as usize;
+        let graph = &self.next.graph;
+        let channels = graph.all_ports() as usize;
         let mut orders: Vec<Acyclic> = Vec::new();
-        let count = self.graph.homes().len();
-        for from in 0..self.graph.routers() {
-            for to in 0..count {
+        for from in 0..graph.routers() {
+            for to in 0..graph.homes().len() {
                 let way = self.way(from, to);
                 let mut layer = 0;
                 loop {
@@ -103,7 +84,7 @@ impl Layered {
                     }
                     layer += 1;
                 }
-                self.layers[from as usize * count + to] = layer as u8;
+                self.layers[self.next.place(from, to)] = layer as u8;
             }
         }
         self.count = orders.len().max(1) as u8;
@@ -112,22 +93,22 @@ impl Layered {
 
     /// The links of a way, as numbers of ports of the whole graph.
     fn way(&self, from: RouterId, to: usize) -> Vec<u32> {
-        let (mut router, end) = (from, self.graph.homes()[to]);
+        let (mut router, end) = (from, self.next.graph.homes()[to]);
         let mut way = Vec::new();
         while router != end {
-            let port = self.port(router, to);
-            way.push(self.graph.port_number(router, port));
-            match self.graph.peer(router, port) {
-                Peer::Router(other, _) => router = other,
-                Peer::Endpoint(_) | Peer::Unused => break,
-            }
+            let (port, next) = self.next.after(router, to);
+            way.push(self.next.graph.port_number(router, port));
+            router = next;
         }
         way
     }
+}
 
-    fn port(&self, router: RouterId, to: usize) -> PortId {
-        self.next[router as usize * self.graph.homes().len() + to]
-    }
+/// One of the ports on a shortest way.
+fn one_of(graph: &Graph, router: RouterId, to: RouterId) -> PortId {
+    let ports: Vec<PortId> = nearer(graph, router, to).collect();
+    let place = (router as usize + to as usize) % ports.len().max(1);
+    ports.get(place).copied().unwrap_or_default()
 }
 
 /// Adds a way to a layer, if that closes no circle.
@@ -157,27 +138,21 @@ impl Routing for Layered {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let (to, terminal) = self.graph.attachment(flight.destination);
-        if here.router() == to {
-            return Hop {
-                port: terminal,
-                vc: 0,
-            };
-        }
-        let to = self.homes[to as usize] as usize;
+        let Some(home) = self.next.home_ahead(flight, here) else {
+            return arrived(&self.next.graph, flight);
+        };
         if flight.steps == 0 {
-            let from = here.router() as usize;
-            flight.phase = self.layers[from * self.graph.homes().len() + to];
+            flight.phase = self.layers[self.next.place(here.router(), home)];
         }
         flight.steps += 1;
         Hop {
-            port: self.port(here.router(), to),
+            port: self.next.port(here.router(), home),
             vc: flight.phase,
         }
     }
 
     fn max_routers(&self) -> u32 {
-        self.graph.diameter_routers()
+        self.next.graph.diameter_routers()
     }
 
     fn one_way(&self) -> bool {

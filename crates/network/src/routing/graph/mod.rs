@@ -2,6 +2,7 @@
 
 mod acyclic;
 pub mod layered;
+mod next_ports;
 pub mod shortest;
 pub mod table;
 pub mod ugal;

@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acyclic::Acyclic;
-use super::ways::{MOST_LINKS, graph, nearer};
+use super::next_ports::NextPorts;
+use super::ways::{MOST_LINKS, arrived, graph, nearer};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::graph::Graph;
 use crate::topology::{Peer, Topology};
@@ -44,12 +45,7 @@ pub struct WayTable(pub String);
 
 /// A forwarding table.
 struct Forwarding {
-    graph: Graph,
-    /// The next port by router and the place of the destination's router among those with
-    /// endpoints.
-    next: Box<[PortId]>,
-    /// The place of each router among those with endpoints.
-    homes: Box<[u32]>,
+    next: NextPorts,
     /// Links of the longest way.
     longest: u32,
     /// True if the channel is the number of links taken before.
@@ -58,18 +54,11 @@ struct Forwarding {
 
 impl Forwarding {
     fn new(graph: Graph, ways: Option<&str>) -> Result<Forwarding, Invalid> {
-        let mut homes = vec![u32::MAX; graph.routers() as usize];
-        for (place, &home) in (0..).zip(graph.homes()) {
-            homes[home as usize] = place;
-        }
         let mut table = Forwarding {
-            next: Box::default(),
-            homes: homes.into(),
+            next: NextPorts::new(graph, lowest),
             longest: 0,
             by_steps: false,
-            graph,
         };
-        table.next = table.lowest();
         if let Some(ways) = ways {
             table.read(ways)?;
         }
@@ -88,30 +77,11 @@ impl Forwarding {
         Ok(table)
     }
 
-    fn at(&self, router: RouterId, home: usize) -> usize {
-        router as usize * self.graph.homes().len() + home
-    }
-
-    /// The port to the lowest-numbered neighbour on a shortest way.
-    fn lowest(&self) -> Box<[PortId]> {
-        let graph = &self.graph;
-        let port = |router: RouterId, to: RouterId| {
-            let number = |&port: &PortId| match graph.peer(router, port) {
-                Peer::Router(other, _) => other,
-                Peer::Endpoint(_) | Peer::Unused => RouterId::MAX,
-            };
-            let ports = nearer(graph, router, to);
-            ports.min_by_key(number).unwrap_or_default()
-        };
-        (0..graph.routers())
-            .flat_map(|router| graph.homes().iter().map(move |&to| port(router, to)))
-            .collect()
-    }
-
     /// Takes over the rows of a table.
     fn read(&mut self, text: &str) -> Result<(), Invalid> {
-        let names: HashMap<String, RouterId> =
-            self.graph.names().iter().cloned().zip(0..).collect();
+        let graph = self.next.graph.clone();
+        let names: HashMap<&str, RouterId> =
+            graph.names().iter().map(String::as_str).zip(0..).collect();
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)
             .comment(Some(b'#'))
@@ -135,7 +105,7 @@ impl Forwarding {
                     known.ok_or_else(|| wrong(line, format!("there is no router {name:?}")))?;
             }
             let [router, to, next] = routers;
-            let mut links = self.graph.neighbours(router);
+            let mut links = graph.neighbours(router);
             let (port, _) = links.find(|&(_, other)| other == next).ok_or_else(|| {
                 let [router, next] = [&record[0], &record[2]];
                 wrong(
@@ -143,41 +113,29 @@ impl Forwarding {
                     format!("no link leads from router {router:?} to {next:?}"),
                 )
             })?;
-            let home = self.homes[to as usize];
-            if home == u32::MAX {
-                return Err(wrong(
-                    line,
-                    format!("router {:?} has no endpoints", &record[1]),
-                ));
-            }
-            let at = self.at(router, home as usize);
-            self.next[at] = port;
+            let home = self
+                .next
+                .home(to)
+                .ok_or_else(|| wrong(line, format!("router {:?} has no endpoints", &record[1])))?;
+            self.next.set(router, home, port);
         }
         Ok(())
-    }
-
-    fn after(&self, router: RouterId, home: usize) -> (PortId, RouterId) {
-        let port = self.next[self.at(router, home)];
-        match self.graph.peer(router, port) {
-            Peer::Router(other, _) => (port, other),
-            // At the destination itself.
-            Peer::Endpoint(_) | Peer::Unused => (port, router),
-        }
     }
 
     /// Follows all ways between routers with endpoints. Returns the links of the longest, or the
     /// one that leads round and round.
     fn walk(&self) -> Result<u32, Invalid> {
-        let (homes, count) = (self.graph.homes(), self.graph.routers());
+        let graph = &self.next.graph;
+        let (homes, count) = (graph.homes(), graph.routers());
         let mut longest = 0;
         for (home, &to) in homes.iter().enumerate() {
             for &from in homes {
                 let (mut router, mut links) = (from, 0);
                 while router != to {
-                    router = self.after(router, home).1;
+                    router = self.next.after(router, home).1;
                     links += 1;
                     if links > count {
-                        let [from, to] = [from, to].map(|at| &self.graph.names()[at as usize]);
+                        let [from, to] = [from, to].map(|at| &graph.names()[at as usize]);
                         return Err(Invalid::new(
                             KEY,
                             format!("the way from router {from:?} to router {to:?} has no end"),
@@ -193,15 +151,16 @@ impl Forwarding {
 
     /// True if no packets in one virtual channel could wait for each other in a circle.
     fn is_free_of_circles(&self) -> bool {
-        let number = |router, port| self.graph.port_number(router, port);
-        let mut order = Acyclic::new(self.graph.all_ports() as usize);
-        for (home, &to) in self.graph.homes().iter().enumerate() {
-            for router in 0..self.graph.routers() {
-                let (port, next) = self.after(router, home);
+        let graph = &self.next.graph;
+        let number = |router, port| graph.port_number(router, port);
+        let mut order = Acyclic::new(graph.all_ports() as usize);
+        for (home, &to) in graph.homes().iter().enumerate() {
+            for router in 0..graph.routers() {
+                let (port, next) = self.next.after(router, home);
                 if router == to || next == to {
                     continue;
                 }
-                let (on, _) = self.after(next, home);
+                let (on, _) = self.next.after(next, home);
                 if !order.add(number(router, port), number(next, on)) {
                     return false;
                 }
@@ -209,6 +168,16 @@ impl Forwarding {
         }
         true
     }
+}
+
+/// The port to the lowest-numbered neighbour on a shortest way.
+fn lowest(graph: &Graph, router: RouterId, to: RouterId) -> PortId {
+    let number = |&port: &PortId| match graph.peer(router, port) {
+        Peer::Router(other, _) => other,
+        Peer::Endpoint(_) | Peer::Unused => RouterId::MAX,
+    };
+    let ports = nearer(graph, router, to);
+    ports.min_by_key(number).unwrap_or_default()
 }
 
 fn wrong(line: u64, what: String) -> Invalid {
@@ -226,14 +195,10 @@ impl Routing for Forwarding {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let (to, terminal) = self.graph.attachment(flight.destination);
-        if here.router() == to {
-            return Hop {
-                port: terminal,
-                vc: 0,
-            };
-        }
-        let (port, _) = self.after(here.router(), self.homes[to as usize] as usize);
+        let Some(home) = self.next.home_ahead(flight, here) else {
+            return arrived(&self.next.graph, flight);
+        };
+        let port = self.next.port(here.router(), home);
         let vc = if self.by_steps { flight.steps } else { 0 };
         flight.steps += 1;
         Hop { port, vc }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::valiant::{BY_ROUTER, NEW, STRAIGHT, follow};
 use super::ways::{Choose, Ways};
 use crate::routing::dragonfly::Margin;
+use crate::routing::measure::third;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use weir_input::registry::{Entry, Keys};
@@ -58,7 +59,7 @@ impl Ugal {
         if flight.is_control() {
             return Some(shortest);
         }
-        let Some(via) = self.ways.third(at, to, here) else {
+        let Some(via) = third(graph.routers(), at, to, here) else {
             return Some(shortest);
         };
         let Some(port) = self.ways.towards(via, flight, here) else {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ways::{Choose, graph};
+use super::ways::{Choose, arrived, graph};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::graph::Graph;
 use crate::topology::{Peer, Topology};
@@ -153,13 +153,10 @@ impl Routing for UpDown {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let (to, terminal) = self.graph.attachment(flight.destination);
+        let (to, _) = self.graph.attachment(flight.destination);
         let router = here.router();
         if router == to {
-            return Hop {
-                port: terminal,
-                vc: 0,
-            };
+            return arrived(&self.graph, flight);
         }
         let Legs { any, down } = self.legs(to);
         let climbs = flight.phase != DOWN;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ways::{Choose, Ways};
+use crate::routing::measure::third;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use weir_input::registry::{Entry, Keys};
@@ -59,7 +60,7 @@ impl Routing for Valiant {
             let (at, (to, _)) = (here.router(), self.0.graph.attachment(flight.destination));
             if !flight.is_control()
                 && at != to
-                && let Some(via) = self.0.third(at, to, here)
+                && let Some(via) = third(self.0.graph.routers(), at, to, here)
             {
                 flight.phase = BY_ROUTER;
                 flight.via = via;

@@ -107,8 +107,7 @@ impl Ways {
     /// The hop by a port, or to the destination's endpoint.
     pub fn hop(&self, port: Option<PortId>, flight: &mut Flight) -> Hop {
         let Some(port) = port else {
-            let (_, port) = self.graph.attachment(flight.destination);
-            return Hop { port, vc: 0 };
+            return arrived(&self.graph, flight);
         };
         let vc = flight.steps;
         flight.steps += 1;
@@ -129,19 +128,12 @@ impl Ways {
     pub fn one_way(&self) -> bool {
         self.choose == Choose::Flow
     }
+}
 
-    /// A random router other than two, which differ; None if there is none.
-    pub fn third(&self, one: RouterId, two: RouterId, here: &mut dyn Here) -> Option<RouterId> {
-        let others = self.graph.routers().checked_sub(2)?;
-        if others == 0 {
-            return None;
-        }
-        let mut drawn = here.pick(others);
-        for taken in [one.min(two), one.max(two)] {
-            drawn += u32::from(drawn >= taken);
-        }
-        Some(drawn)
-    }
+/// The hop to a packet's endpoint, at its router.
+pub fn arrived(graph: &Graph, flight: &Flight) -> Hop {
+    let (_, port) = graph.attachment(flight.destination);
+    Hop { port, vc: 0 }
 }
 
 /// The graph to route in; other topologies are refused.

@@ -92,21 +92,3 @@ pub(super) fn follow(hyperx: &HyperX, flight: &mut Flight, here: &mut dyn Here) 
         },
     }
 }
-
-/// A random router other than these two, which differ; None if there is none.
-pub(super) fn third(
-    hyperx: &HyperX,
-    one: RouterId,
-    two: RouterId,
-    here: &mut dyn Here,
-) -> Option<RouterId> {
-    let others = hyperx
-        .routers()
-        .checked_sub(2)
-        .filter(|&others| others > 0)?;
-    let mut drawn = here.pick(others);
-    for taken in [one.min(two), one.max(two)] {
-        drawn += u32::from(drawn >= taken);
-    }
-    Some(drawn)
-}

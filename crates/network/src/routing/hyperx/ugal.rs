@@ -5,8 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::detour::{BY_ROUTER, NEW, STRAIGHT, follow, hyperx, most_routers, third, towards, vcs};
+use super::detour::{BY_ROUTER, NEW, STRAIGHT, follow, hyperx, most_routers, towards, vcs};
 use crate::routing::dragonfly::Margin;
+use crate::routing::measure::third;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::hyperx::HyperX;
@@ -56,7 +57,7 @@ impl Ugal {
         if flight.is_control() {
             return Some(minimal);
         }
-        let Some(via) = third(&self.hyperx, at, to, here) else {
+        let Some(via) = third(self.hyperx.routers(), at, to, here) else {
             return Some(minimal);
         };
         let Some(port) = towards(&self.hyperx, via, here) else {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::detour::{BY_ROUTER, NEW, STRAIGHT, follow, hyperx, most_routers, third, vcs};
+use super::detour::{BY_ROUTER, NEW, STRAIGHT, follow, hyperx, most_routers, vcs};
+use crate::routing::measure::third;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::hyperx::HyperX;
@@ -33,7 +34,7 @@ impl Routing for Valiant {
             let (at, to) = (here.router(), self.0.router_of(flight.destination));
             if !flight.is_control()
                 && at != to
-                && let Some(via) = third(&self.0, at, to, here)
+                && let Some(via) = third(self.0.routers(), at, to, here)
             {
                 flight.phase = BY_ROUTER;
                 flight.via = via;
