@@ -1,3 +1,5 @@
+//! Commands and options of the command line.
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -67,7 +67,8 @@ fn no_routing_can_deadlock_and_all_routes_arrive() {
                 .unwrap_or_else(|fault| panic!("{context}: {fault}"));
             assert_eq!(walker.cycle(), None, "{context}");
             assert_eq!(span.shortest, 1, "{context}");
-            // The bound is reached wherever a group has room for the way round: the walker itself sees that it holds.
+            // The bound is reached wherever a group has room for the way round: the walker itself
+            // sees that it holds.
             let dragonfly: &Dragonfly = topology.as_a::<Dragonfly>().expect("a dragonfly");
             if dragonfly.routers_per_group() != 2 {
                 assert_eq!(span.longest, routing.max_routers(), "{context}");

@@ -7,8 +7,9 @@ use super::{NS, US, dragonfly, latency, routers, with};
 use crate::physics_rates::{flow, measured, rate, run};
 use crate::support::{Cli, Experiment};
 
-/// Endpoint 2 sends 24 flits every 48 ns by the link between routers 0 and 4, to endpoint 10. A head
-/// is at router 0 after 35 ns, on that link after 45, and the tail is behind it after 45 + 24 + 100.
+/// Endpoint 2 sends 24 flits every 48 ns by the link between routers 0 and 4, to endpoint 10. A
+/// head is at router 0 after 35 ns, on that link after 45, and the tail is behind it after 45 + 24
+/// + 100.
 fn stream() -> Experiment {
     flow(measured(dragonfly()), 2, 10, 0.5).until("21 us")
 }
@@ -126,8 +127,8 @@ fn no_way_at_all_is_a_loss() {
 
 #[test]
 fn a_ring_is_gone_round_the_other_way() {
-    // Six routers in a ring. From 1 to 0 it is one link of 20 ns and two routers of 50 ns; the other
-    // way round five links and six routers.
+    // Six routers in a ring. From 1 to 0 it is one link of 20 ns and two routers of 50 ns; the
+    // other way round five links and six routers.
     let ring = crate::direct::experiment("kind = \"torus\"\nsizes = [6]", "dor").until("20 us");
     let built = latency(&ring, 1, 0);
     let dead = with(&ring, "{ links = [{ routers = [1, 0] }], down = true }");
@@ -153,8 +154,8 @@ fn a_link_is_slow_for_a_while() {
 
 #[test]
 fn errors_cost_the_time_of_the_retries_and_no_packets() {
-    // A packet of 2,400 bits has an error with probability 1 - (1 - e)^2400 = 0.2; a retry takes the
-    // packet and the round trip of the link, 24 + 200 ns.
+    // A packet of 2,400 bits has an error with probability 1 - (1 - e)^2400 = 0.2; a retry takes
+    // the packet and the round trip of the link, 24 + 200 ns.
     let rate_of_errors = 1.0 - 0.8_f64.powf(1.0 / 2_400.0);
     let failure =
         format!("{{ links = [{{ routers = [0, 4] }}], bit_error_rate = {rate_of_errors:e} }}");
@@ -163,7 +164,8 @@ fn errors_cost_the_time_of_the_retries_and_no_packets() {
     }
 }
 
-/// Checks the rate and the retries of a stream of 24 flits by a link with errors in a fifth of them.
+/// Checks the rate and the retries of a stream of 24 flits by a link with errors in a fifth of
+/// them.
 fn check_errors(experiment: &Experiment) {
     let data = experiment.run().data;
     let packets = data.packets.as_ref().expect("packets");

@@ -1,5 +1,5 @@
-//! Links that differ from their kind: time and rate on them by arithmetic, the drawn links, and what
-//! a run, a result and `weir check` say of them.
+//! Links that differ from their kind: time and rate on them by arithmetic, the drawn links, and
+//! what a run, a result and `weir check` say of them.
 
 mod by_chance;
 mod down;
@@ -147,8 +147,8 @@ fn a_stream_moves_at_the_rate_of_the_slow_direction() {
 
 #[test]
 fn buffers_stay_as_they_were_built() {
-    // The buffer behind a link of 1 us: 2 d = 2,000 flits, 1 flit and two packets of 24, which holds
-    // 85 packets. A place is free again when the packet has come and its credit is back.
+    // The buffer behind a link of 1 us: 2 d = 2,000 flits, 1 flit and two packets of 24, which
+    // holds 85 packets. A place is free again when the packet has come and its credit is back.
     let network = measured(dragonfly().latencies("5 ns", "20 ns", "1 us"));
     let packets = (2_000 + 1 + 2 * 24) / 24;
     for (direction, both, bandwidth, flit) in [

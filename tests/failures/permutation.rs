@@ -9,8 +9,8 @@ use weir::result::Data;
 use super::{NS, failing};
 use crate::support::Experiment;
 
-/// The permutation of htsim, whose job file it is, over its fat tree of 1,024 endpoints: `slow` links
-/// go down to the first router above the leaves of the first pod.
+/// The permutation of htsim, whose job file it is, over its fat tree of 1,024 endpoints: `slow`
+/// links go down to the first router above the leaves of the first pod.
 fn permutation(routing: &str, slow: bool) -> Data {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let job = fs::read_to_string(folder.join("jobs/failures/htsim-1024.toml")).expect("a job file");

@@ -1,5 +1,5 @@
-//! Sweeps whose points are the same run at first: it is simulated once, and the results are those of
-//! a sweep without forks, whatever is killed or damaged in between.
+//! Sweeps whose points are the same run at first: it is simulated once, and the results are those
+//! of a sweep without forks, whatever is killed or damaged in between.
 
 use std::fs;
 use std::path::PathBuf;

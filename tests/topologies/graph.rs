@@ -119,11 +119,12 @@ fn a_full_mesh_is_one_whatever_it_is_called() {
     assert_eq!(graph, hyperx);
 }
 
-/// Mean latencies of merlin's own tests, ns (its reference outputs, sst-elements f782290): packets of
-/// one flit of 32 B, 16 Gbps, each endpoint one every 32 ns to another one. Links take 20 ns, those
-/// of endpoints 10 ns, routers 20 ns at their inputs and 20 ns at their outputs. merlin's crossbar
-/// has a clock of 8 ns: a flit waits for it for half of that on average, and crosses in one. The
-/// fourth graph, `cubical`, is saturated there: two links are asked for more than they carry.
+/// Mean latencies of merlin's own tests, ns (its reference outputs, sst-elements f782290): packets
+/// of one flit of 32 B, 16 Gbps, each endpoint one every 32 ns to another one. Links take 20 ns,
+/// those of endpoints 10 ns, routers 20 ns at their inputs and 20 ns at their outputs. merlin's
+/// crossbar has a clock of 8 ns: a flit waits for it for half of that on average, and crosses in
+/// one. The fourth graph, `cubical`, is saturated there: two links are asked for more than they
+/// carry.
 #[test]
 fn latencies_are_those_of_merlin() {
     for (name, merlin) in [

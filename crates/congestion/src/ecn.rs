@@ -1,3 +1,5 @@
+//! `ecn`: explicit congestion notification in the manner of InfiniBand.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

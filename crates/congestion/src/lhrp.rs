@@ -1,3 +1,5 @@
+//! `lhrp`: the last-hop reservation protocol.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

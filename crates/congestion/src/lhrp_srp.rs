@@ -1,3 +1,5 @@
+//! `lhrp_srp`: last-hop reservation for small messages, speculative for large ones.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! `none`: no congestion control, the baseline.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

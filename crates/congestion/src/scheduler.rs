@@ -1,3 +1,5 @@
+//! Schedules that grant sources times to send.
+
 use super::kinds::GRANT;
 use super::record::{Place, Record, RecordColumn, column};
 use super::{About, NicContext, PacketView, PortContext, grant, nack, times};

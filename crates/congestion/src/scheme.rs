@@ -1,3 +1,5 @@
+//! Capabilities and costs that a scheme declares, and a scheme as the fabric sees it.
+
 use weir_model::{PacketKind, Time};
 
 /// Capabilities of a scheme. Each is independent of the others; the fabric calls only the hooks of

@@ -1,3 +1,5 @@
+//! `smsrp`: the small-message speculative reservation protocol.
+
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;

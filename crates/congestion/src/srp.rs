@@ -1,3 +1,5 @@
+//! `srp`: the speculative reservation protocol.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! `sst_cm`: congestion management of SST, limits from the congested endpoint.
+
 mod parameters;
 
 use std::collections::hash_map::Entry as Slot;

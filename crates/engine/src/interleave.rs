@@ -1,3 +1,5 @@
+//! Runs domains event by event, for mail that takes effect within a window.
+
 use super::Domain;
 use super::post_office::PostOffice;
 use weir_model::{NEVER, Time};

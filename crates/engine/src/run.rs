@@ -1,3 +1,5 @@
+//! The loop over windows: domains run, exchange mail, and agree when to stop.
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -203,9 +205,9 @@ pub struct Task<'a> {
     pub start: Start,
 }
 
-/// Runs the domains of this rank from its start until the end of the schedule, until nothing is left
-/// to do on any rank, or until the monitor of some rank asks for the end. Returns why it ended and
-/// the place that it has reached.
+/// Runs the domains of this rank from its start until the end of the schedule, until nothing is
+/// left to do on any rank, or until the monitor of some rank asks for the end. Returns why it ended
+/// and the place that it has reached.
 ///
 /// A window that takes long is run in pieces, so that the ranks hear of each other in time
 /// (`Pace`). The place of the cut depends on the clock and changes no result: a piece is a shorter

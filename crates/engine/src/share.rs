@@ -1,3 +1,5 @@
+//! Distribution of domains over ranks.
+
 use std::ops::Range;
 
 use weir_model::DomainId;

@@ -1,3 +1,5 @@
+//! Exact division by a number that is known early, done by a multiplication.
+
 /// Division by a number that is known early and used often, done by a multiplication.
 ///
 /// Exact for all 32-bit numbers n: with m = ⌊(2⁶⁴ - 1) / d⌋ the quotient (n + 1) · m / 2⁶⁴ is less

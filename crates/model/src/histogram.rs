@@ -1,3 +1,5 @@
+//! Distribution of times in log-linear buckets.
+
 use serde::{Deserialize, Serialize};
 
 use super::Time;

@@ -1,3 +1,5 @@
+//! A refused parameter: its key and the reason.
+
 use thiserror::Error;
 
 /// A parameter that is well formed but not allowed: named by its key, so that the caller can point

@@ -1,3 +1,5 @@
+//! Start times of things that have not ended, in bins of time.
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,3 +1,5 @@
+//! Bandwidths, flit sizes, and the time that flits take on a link.
+
 use super::Time;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! Streams of random numbers, each named by its purpose.
+
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoroshiro128PlusPlus};
 

@@ -1,3 +1,5 @@
+//! Errors of result files and of their directories.
+
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;

@@ -1,3 +1,5 @@
+//! Reads result files.
+
 mod latency;
 mod same;
 

@@ -1,3 +1,5 @@
+//! Writes result files: whole or not at all.
+
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! Reasons why a valid run did not come to its end.
+
 use thiserror::Error;
 
 use weir_engine::TransportError;

@@ -1,3 +1,5 @@
+//! Fetching of memory into the cache before it is needed.
+
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 

@@ -1,5 +1,5 @@
-//! `weir export`: the messages of a run as a trace that can be replayed, a timeline of the run, or its
-//! network.
+//! `weir export`: the messages of a run as a trace that can be replayed, a timeline of the run, or
+//! its network.
 
 mod refusal;
 mod replay;

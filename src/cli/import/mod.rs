@@ -1,5 +1,5 @@
-//! `weir import`: the configuration of another simulator as an experiment of weir, and the networks of
-//! other programs as topology files ([`networks`]).
+//! `weir import`: the configuration of another simulator as an experiment of weir, and the networks
+//! of other programs as topology files ([`networks`]).
 //!
 //! Each simulator has one table of its keys: default, and the keys of weir they become, or the
 //! reason why there are none. Nothing of the input is lost: every entry is in one of the two lists

@@ -1,3 +1,5 @@
+//! Lists of a made-up catalog.
+
 use super::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -89,7 +89,8 @@ impl Viewer {
         self
     }
 
-    /// The run goes on from a state that it shares with others, or writes it, with a lock on rank 0.
+    /// The run goes on from a state that it shares with others, or writes it, with a lock on rank
+    /// 0.
     pub fn shares(&mut self, shared: Option<(Shared, Option<Lock>)>) -> Option<Shared> {
         let (shared, lock) = shared?;
         self.shared = Some(shared.place.dir.clone());

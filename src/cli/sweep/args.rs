@@ -1,3 +1,5 @@
+//! Commands and options of `weir sweep`.
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
@@ -137,8 +139,8 @@ pub struct SubmitOptions {
     /// Tasks that run at once, at most.
     #[arg(long, value_name = "N")]
     pub max_running: Option<NonZeroUsize>,
-    /// Command that starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which their
-    /// number and the program are added, as in "srun --mpi=pmi2 -n".
+    /// Command that starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which
+    /// their number and the program are added, as in "srun --mpi=pmi2 -n".
     #[arg(long, value_name = "COMMAND", default_value = "mpirun")]
     pub launcher: String,
     /// What has to be over before the first points begin, as for sbatch: afterok:1234.

@@ -1,3 +1,5 @@
+//! Parameters of `codes_cc` and its presets.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

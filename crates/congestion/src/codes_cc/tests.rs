@@ -1,3 +1,5 @@
+//! Signals and throttling of `codes_cc`, by hand.
+
 use super::*;
 use crate::Scheme;
 use crate::rules::Applied;

@@ -1,3 +1,5 @@
+//! Marks, notifications and delays of `ib_cca`, by hand.
+
 use super::super::rules::Applied;
 use super::super::testing::{Seen, about, origin, packet, section};
 use super::super::{About, PacketView, Port, Scheme};

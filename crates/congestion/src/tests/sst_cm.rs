@@ -1,3 +1,5 @@
+//! Counting, limits and pauses of `sst_cm`, by hand.
+
 use super::super::Scheme;
 use super::super::rules::Applied;
 use super::super::testing::{Seen, about, at, last_timer, section};

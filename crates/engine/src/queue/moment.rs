@@ -1,3 +1,5 @@
+//! Simultaneous events, taken in the order of their keys.
+
 use weir_model::{NEVER, Time};
 use weir_slots::Slots;
 

@@ -1,3 +1,5 @@
+//! The event queue gives the same order as a sorted list.
+
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;

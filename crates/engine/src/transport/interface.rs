@@ -1,3 +1,5 @@
+//! Communication between ranks: the trait, its errors, and a run of one process.
+
 use thiserror::Error;
 
 /// A message that did not come through.

@@ -1,3 +1,5 @@
+//! Ranks as threads of one process.
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::interface::{Transport, TransportError};

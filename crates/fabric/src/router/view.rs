@@ -1,3 +1,5 @@
+//! The state of a router as routing sees it.
+
 use crate::domain::{FabricDomain, Fixed};
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;

@@ -1,3 +1,5 @@
+//! Times, bandwidths and sizes as users write them.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -12,8 +12,8 @@ use weir_model::{Invalid, Rng, stream};
 /// Purpose of the random stream of a failure.
 const FAILURE_STREAM: u64 = 4;
 
-/// The links that differ from their kind. The same wherever it is asked: it depends on the failures,
-/// the network and the seed alone.
+/// The links that differ from their kind. The same wherever it is asked: it depends on the
+/// failures, the network and the seed alone.
 ///
 /// # Errors
 /// The first thing that is wrong, with its key: `failure.0.links`.

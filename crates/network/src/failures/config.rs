@@ -45,9 +45,9 @@ pub struct FailureConfig {
     /// Time added to the latency of the link, for the whole run. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added_latency: Option<Duration>,
-    /// Probability that a bit is received wrong. A packet with a wrong bit is sent again by the link
-    /// (link-level retry), a round trip of the link later; nothing else passes meanwhile. Default:
-    /// none.
+    /// Probability that a bit is received wrong. A packet with a wrong bit is sent again by the
+    /// link (link-level retry), a round trip of the link later; nothing else passes meanwhile.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bit_error_rate: Option<f64>,
     /// Time when it begins. Default: from the start of the run.

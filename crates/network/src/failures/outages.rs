@@ -97,8 +97,8 @@ impl Outages {
         self.states[state as usize].contains(&(router, port))
     }
 
-    /// Endpoints that cannot reach the largest part of the network in a state: their links are down,
-    /// or the way there is interrupted.
+    /// Endpoints that cannot reach the largest part of the network in a state: their links are
+    /// down, or the way there is interrupted.
     pub fn cut_off(&self, topology: &dyn Topology, state: u32) -> Vec<EndpointId> {
         let mut parts = vec![u32::MAX; topology.routers() as usize];
         for first in 0..topology.routers() {

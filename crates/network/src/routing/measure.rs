@@ -1,3 +1,5 @@
+//! Measures of load, and choices that routings of several families share.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -267,8 +267,8 @@ pub trait Routing: Send + Sync {
     /// Records that the packet leaves `router` by `hop`, which is the first way or one of the
     /// alternatives. State that depends on that is stored in `flight` here and not in `route`.
     fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {}
-    /// True if the last virtual channel of each link between routers is for detours, which are in no
-    /// ring ([`Detours`]).
+    /// True if the last virtual channel of each link between routers is for detours, which are in
+    /// no ring ([`Detours`]).
     fn has_detours(&self) -> bool {
         false
     }

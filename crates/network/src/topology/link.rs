@@ -1,3 +1,5 @@
+//! Bandwidth and latency of one kind of link.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -200,8 +200,8 @@ pub trait Topology: Send + Sync {
     /// A one-line description of the network (`dragonfly: 33 groups of 8 routers …`).
     fn describe(&self) -> String;
     /// The network that this is or contains, as its own type: routings that are made for a type
-    /// find it with [`as_a`](trait.Topology.html#method.as_a). Routers, ports and endpoints have the
-    /// same numbers in both.
+    /// find it with [`as_a`](trait.Topology.html#method.as_a). Routers, ports and endpoints have
+    /// the same numbers in both.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }

@@ -1,3 +1,5 @@
+//! Drawings contain the marks and labels of their figures.
+
 use super::lines::{clip, paths};
 use super::*;
 use crate::figure::{

@@ -1,3 +1,5 @@
+//! Figures of a sweep made of its table.
+
 use super::names::words;
 use super::seeds::mean;
 use super::*;

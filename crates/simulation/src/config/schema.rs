@@ -9,9 +9,9 @@ use super::sets::fork::ForkSection;
 use super::workload::TrafficSection;
 use weir_network::failures::FailureConfig;
 
-/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]`, `[fork]`, one `[[failure]]` and one
-/// `[[workload]]` by name (`workload` of a pattern, `job` of an application), and their `$defs`. The
-/// pattern of a workload is any table; so are motif and mpi of a job.
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]`, `[fork]`, one `[[failure]]`
+/// and one `[[workload]]` by name (`workload` of a pattern, `job` of an application), and their
+/// `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
 pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut sections = Map::new();

@@ -43,8 +43,8 @@ impl Scaling {
     /// None if the run is for one rank and one thread: signals of its scheme take no time.
     ///
     /// Work is shared as the domains are, and no better than the balance of each window allows.
-    /// Each window takes a meeting of the threads, and a message to each neighbouring rank; all mail
-    /// is taken to go to other ranks.
+    /// Each window takes a meeting of the threads, and a message to each neighbouring rank; all
+    /// mail is taken to go to other ranks.
     pub fn of(
         plan: &Plan,
         forecast: &Forecast,

@@ -42,8 +42,8 @@ pub struct Settings {
     pub launcher: String,
     /// Points that one task of an array runs, one after another.
     pub points_per_task: usize,
-    /// Time from one checkpoint of a point to the next, as `weir sweep run --checkpoint-every` takes
-    /// it.
+    /// Time from one checkpoint of a point to the next, as `weir sweep run --checkpoint-every`
+    /// takes it.
     pub checkpoint_every: String,
     /// Tasks of all arrays that run at once; None: the number that Slurm allows.
     pub max_running: Option<usize>,

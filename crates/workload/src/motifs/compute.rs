@@ -1,3 +1,5 @@
+//! Computation times of motifs, given or as work at a rate.
+
 use weir_input::Duration;
 use weir_model::{Invalid, Time};
 

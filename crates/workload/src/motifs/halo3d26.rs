@@ -13,7 +13,8 @@ use weir_input::{ConfigError, Section};
 /// a computation, receives from all up to 26 neighbours (6 faces, 12 edges, 8 corners), sends to
 /// them in the same order, one wait for all, and an allreduce of 8 bytes.
 ///
-/// (The allreduce is in the motif's documentation and in the paper; the public code of Ember leaves it out.)
+/// (The allreduce is in the motif's documentation and in the paper; the public code of Ember leaves
+/// it out.)
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 struct Params(Cells<1>);
 
@@ -70,7 +71,8 @@ impl Motif for Halo3d26 {
         }
         let place = self.0.grid.place(script.task());
         let peers = WAYS.iter().filter_map(|&away| {
-            // The cells that touch the neighbour: along the dimensions in which it is beside this one.
+            // The cells that touch the neighbour: along the dimensions in which it is beside this
+            // one.
             let beside = (0..3).filter(|&d| away[d] == 0).map(|d| self.0.cells[d]);
             let bytes = self.0.cell * beside.product::<u64>();
             Some((self.0.grid.at(place, away)?, bytes))

@@ -1,3 +1,5 @@
+//! Positions of operations in trace files, for errors.
+
 use crate::tasks::Peer;
 
 /// Positions of a trace's operations in their files, for error messages. (4 bytes for each

@@ -1,3 +1,5 @@
+//! A recorded application as the program of a job.
+
 use std::sync::Arc;
 
 use super::Trace;

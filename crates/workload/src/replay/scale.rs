@@ -1,3 +1,5 @@
+//! Factor of recorded computation times.
+
 use std::borrow::Cow;
 use std::fmt;
 

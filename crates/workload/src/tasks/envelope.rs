@@ -1,3 +1,5 @@
+//! Data that travels with a message between tasks.
+
 use serde::{Deserialize, Serialize};
 
 use super::Tag;

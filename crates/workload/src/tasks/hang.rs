@@ -1,3 +1,5 @@
+//! Tasks that do not proceed, and the reasons in words.
+
 use std::fmt;
 
 use super::op::COLLECTIVE_TAG;

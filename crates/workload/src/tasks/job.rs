@@ -1,3 +1,5 @@
+//! A job: the program of an application on some tasks.
+
 use super::{Algorithms, Envelope, Peer, Procedure, Process, Protocol, Script, Sequence};
 use crate::timeline::Limits;
 use weir_model::{Time, stream, unit};

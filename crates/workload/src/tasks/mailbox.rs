@@ -1,3 +1,5 @@
+//! Matching of receives and messages by source and tag.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

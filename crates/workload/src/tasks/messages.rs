@@ -1,3 +1,5 @@
+//! The messages of a task, eager and by rendezvous.
+
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{Arrival, Mailbox};

@@ -1,3 +1,5 @@
+//! Parameters of the protocol between tasks, with presets of MPI libraries.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

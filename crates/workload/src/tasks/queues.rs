@@ -1,3 +1,5 @@
+//! Many first-in, first-out queues in one list.
+
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;

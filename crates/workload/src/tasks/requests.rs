@@ -1,3 +1,5 @@
+//! Nonblocking operations that a task has not waited for.
+
 use serde::{Deserialize, Serialize};
 
 use super::{Label, Labels, Peer, Tag};

@@ -1,3 +1,5 @@
+//! Collects operations from a motif, which calls it like MPI.
+
 use super::collectives::Kind;
 use super::op::{COLLECTIVE_TAG, Labels};
 use super::{Collective, Group, Label, Op, Peer, Tag};

@@ -1,3 +1,5 @@
+//! Carries out the program of a motif on one task.
+
 use serde::{Deserialize, Serialize};
 
 use super::messages::Messages;

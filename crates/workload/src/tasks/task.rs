@@ -1,3 +1,5 @@
+//! A task, and its connection to the network.
+
 use serde::{Deserialize, Serialize};
 
 use super::messages::Messages;

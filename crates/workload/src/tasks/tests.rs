@@ -1,3 +1,5 @@
+//! Protocols and operations of tasks on an ideal network, to the picosecond.
+
 use super::collectives::BarrierBy;
 use super::ideal::{Ideal, Program, job, once};
 use super::{

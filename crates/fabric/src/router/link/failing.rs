@@ -26,8 +26,8 @@ impl<K: Compiled> FabricDomain<K> {
         K::RICH && !self.failing.is_empty()
     }
 
-    /// The sending of a packet of `flits` flits on an output's link from `depart` on, if the link is
-    /// worse then than it was built. The same whenever it is asked before the packet is sent.
+    /// The sending of a packet of `flits` flits on an output's link from `depart` on, if the link
+    /// is worse then than it was built. The same whenever it is asked before the packet is sent.
     #[inline(never)]
     pub(crate) fn worse(&self, output: OutIndex, flits: u16, depart: Time) -> Option<Worse> {
         let failing = self.failing.get(&output)?;

@@ -88,8 +88,8 @@ impl Post {
         }
     }
 
-    /// Makes room for more packets. Letters are used again and keep their capacity; if links between
-    /// domains are long, most packets under way are in letters. So they grow by little.
+    /// Makes room for more packets. Letters are used again and keep their capacity; if links
+    /// between domains are long, most packets under way are in letters. So they grow by little.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {

@@ -79,8 +79,8 @@ impl OpenLinks {
     }
 
     /// One of several links from a place to a group that are left, and that this router can reach.
-    /// `choose`: among all links to it; otherwise among those of this router, if it has any. None if
-    /// there is none.
+    /// `choose`: among all links to it; otherwise among those of this router, if it has any. None
+    /// if there is none.
     pub fn draw_link(
         &self,
         (router, group): (RouterId, u32),

@@ -43,8 +43,8 @@ pub struct Like {
     pub latency: Option<Time>,
 }
 
-/// A table of links that was read. Routers and endpoints have numbers: those in their names, or they
-/// are counted as they appear.
+/// A table of links that was read. Routers and endpoints have numbers: those in their names, or
+/// they are counted as they appear.
 #[derive(Clone, Debug)]
 pub struct Edges {
     /// Names of the kinds of links; the first is `terminal`.

@@ -1,3 +1,5 @@
+//! Ticks and labels of axes.
+
 use super::*;
 
 fn labels(axis: &Axis, values: &[f64]) -> Vec<String> {

@@ -1,3 +1,5 @@
+//! Experiments that are accepted: defaults, all keys, the resolved text.
+
 use super::*;
 use crate::config::*;
 

@@ -1,3 +1,5 @@
+//! Presets lie below the user's keys, in their order.
+
 use super::*;
 use crate::config::*;
 

@@ -89,8 +89,8 @@ fn fails_later(experiment: &Experiment, at: Time) -> bool {
             .all(|one| one.at.is_some_and(|from| from.0 >= at))
 }
 
-/// True if failures that begin at `at` or later have no effect before: what is sent then has arrived
-/// when the first of them begins.
+/// True if failures that begin at `at` or later have no effect before: what is sent then has
+/// arrived when the first of them begins.
 fn is_intact(network: &Network, at: Time) -> bool {
     let failures = &network.failures;
     let links = network.topology.links();

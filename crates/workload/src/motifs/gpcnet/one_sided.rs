@@ -1,3 +1,5 @@
+//! GPCNeT's puts and gets to the memory of one task.
+
 use serde::{Deserialize, Serialize};
 
 use crate::tasks::{

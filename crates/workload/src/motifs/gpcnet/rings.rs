@@ -1,3 +1,5 @@
+//! GPCNeT's random rings.
+
 use crate::motifs::{Invalid, at_least, at_most};
 use crate::tasks::Peer;
 use weir_input::{ConfigError, Section};

@@ -1,3 +1,5 @@
+//! The boxes of atoms that LAMMPS gives its tasks.
+
 use super::super::grid::divisors;
 use super::{LammpsParams, Shift};
 use crate::tasks::Peer;

@@ -1,3 +1,5 @@
+//! The transposes of LAMMPS's Fourier transform.
+
 use std::ops::Range;
 
 use super::super::grid::divisors;

@@ -1,3 +1,5 @@
+//! The exchange of LAMMPS's mesh between neighbours.
+
 use super::Shift;
 use super::boxes::Boxes;
 use crate::tasks::Peer;

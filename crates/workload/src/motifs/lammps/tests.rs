@@ -1,3 +1,5 @@
+//! Operations equal those of a recorded run of SWM's LAMMPS.
+
 use super::super::testing::{motif, ops, refusal, run, words};
 use super::*;
 use crate::tasks::ideal::{self, Ideal, job};

@@ -1,3 +1,5 @@
+//! Scripts of loops and expressions become programs.
+
 use super::*;
 use crate::tasks::ideal::{Ideal, job};
 

@@ -1,3 +1,5 @@
+//! Assignment of endpoints to workloads.
+
 use proptest::prelude::*;
 
 use super::*;

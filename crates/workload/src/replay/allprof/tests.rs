@@ -1,3 +1,5 @@
+//! Traces of liballprof.
+
 use super::super::testing::{read_files, refused_files, replay};
 use weir_model::US;
 

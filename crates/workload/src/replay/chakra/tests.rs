@@ -1,3 +1,5 @@
+//! Chakra execution traces.
+
 use super::super::testing::{read_files, refused_files, replay};
 use weir_model::US;
 

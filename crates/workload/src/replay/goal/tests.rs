@@ -1,3 +1,5 @@
+//! GOAL schedules.
+
 use super::super::testing::{read_bytes, refused, replay};
 use weir_model::NS;
 

@@ -1,3 +1,5 @@
+//! SimGrid's time-independent traces.
+
 use super::super::testing::{read_bytes, read_files, refused, refused_files, replay};
 use weir_model::NS;
 

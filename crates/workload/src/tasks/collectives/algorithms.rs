@@ -1,3 +1,5 @@
+//! Algorithms of the collective operations, as users choose them.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! Algorithms of the allreduce.
+
 use super::halves::{Fold, halving};
 use super::steps::Steps;
 

@@ -1,3 +1,5 @@
+//! Algorithms of the alltoall and of the barrier by dissemination.
+
 use super::steps::{Steps, log2_ceil};
 
 /// A barrier: in round r each task notifies the one 2^r after it, with an empty message.

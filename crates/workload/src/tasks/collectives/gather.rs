@@ -1,3 +1,5 @@
+//! Algorithms of the allgather, and a broadcast that ends with one.
+
 use super::rooted;
 use super::steps::{Steps, log2_ceil, log2_floor};
 

@@ -1,3 +1,5 @@
+//! Algorithms of the reduce-scatter and of the scan.
+
 use super::halves::{Fold, halving};
 use super::steps::{Steps, log2_ceil};
 

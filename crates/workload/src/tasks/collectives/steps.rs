@@ -1,3 +1,5 @@
+//! Collects the operations of one task in one step of an algorithm.
+
 use super::super::op::{COLLECTIVE_TAG, FIRST_COLLECTIVE, Labels};
 use super::super::{Group, Label, Op};
 

@@ -1,3 +1,5 @@
+//! Every algorithm brings all data to its place, with the textbook's volume.
+
 use std::collections::HashMap;
 
 use super::super::ideal::{Ideal, job, once};

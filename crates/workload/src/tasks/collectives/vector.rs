@@ -1,3 +1,5 @@
+//! Collective operations with a number of bytes for each task.
+
 use std::sync::Arc;
 
 use super::super::{Group, Op};
