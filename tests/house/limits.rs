@@ -72,7 +72,6 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
         ("crates/report/src", 21),
         ("crates/study/src", 23),
         ("crates/result/src", 21),
-        ("crates/workload/src/tasks", 18),
         ("tests", 71),
     ],
     slack: 0,
@@ -251,7 +250,7 @@ pub const WIDE_LINES: Count = Count {
 /// Files that do not begin with a `//!` line that gives their purpose.
 pub const WITHOUT_PURPOSE: Count = Count {
     name: "WITHOUT_PURPOSE",
-    limit: 79,
+    limit: 78,
     slack: 0,
     remedy: "Begin your file with `//! ` and its purpose. Files without:",
 };
