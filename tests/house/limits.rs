@@ -68,7 +68,6 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
     bound: 12,
     above: &[
         ("src/cli", 24),
-        ("crates/simulation/src/config", 18),
         ("crates/report/src", 21),
         ("crates/study/src", 23),
         ("crates/result/src", 21),
