@@ -68,13 +68,9 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
     bound: 12,
     above: &[
         ("src/cli", 24),
-        ("crates/simulation/src/config", 18),
-        ("crates/fabric/src/router", 13),
-        ("crates/model/src", 13),
         ("crates/report/src", 21),
         ("crates/study/src", 23),
         ("crates/result/src", 21),
-        ("crates/workload/src/tasks", 18),
         ("tests", 71),
     ],
     slack: 0,

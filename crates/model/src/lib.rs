@@ -5,18 +5,19 @@
 
 pub mod codec;
 mod divisor;
-mod histogram;
 mod invalid;
-mod outstanding;
 mod packet;
 pub mod program;
 mod rate;
 mod rng;
 mod span;
+mod statistics;
 pub mod table;
 mod visible;
 
 use std::borrow::Cow;
+
+use statistics::{histogram, outstanding};
 
 pub use divisor::Divisor;
 pub use histogram::Histogram;

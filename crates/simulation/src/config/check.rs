@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::experiment::{CostConfig, Experiment, NicConfig, RouterConfig};
-use super::workload::TrafficSection;
+use super::sections::experiment::{CostConfig, Experiment, NicConfig, RouterConfig};
+use super::sections::workload::TrafficSection;
 use weir_input::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until, suggest};
 use weir_model::Invalid;
 use weir_workload::open::endpoints::Endpoints;

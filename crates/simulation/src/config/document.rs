@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::file_set::{Folder, read};
+use super::files::file_set::{Folder, read};
 use super::load::sections_to_experiment;
 use super::{Experiment, sets};
 use crate::config::Catalog;

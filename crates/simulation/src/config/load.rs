@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
-use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
-use super::experiment::{CostConfig, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
-use super::file_set::{FileSet, Folder, file_name, from_file, without_file};
-use super::mapping;
-use super::presets;
+use super::files::file_set::{FileSet, Folder, file_name, from_file, without_file};
+use super::files::variant_preset::with_preset;
+use super::files::{mapping, presets};
+use super::sections::application::{
+    self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind,
+};
+use super::sections::experiment::{
+    CostConfig, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
+};
+use super::sections::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::sets::copy_name;
-use super::variant_preset::with_preset;
-use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{check, resolve};
 use crate::config::Catalog;
 use weir_input::registry::{Chosen, Family};

@@ -1,29 +1,24 @@
 //! The experiment file: TOML text in, typed and validated values out.
 //! Every error names file, line, value and remedy.
 //!
-//! `tree` keeps the origin of every key and value; `deserialize` makes typed values of it, and
-//! errors that know their place; `load` reads the sections of an experiment, `check` refuses values
-//! that do not fit together, `resolve` writes the experiment with all defaults. Nothing here knows
-//! a variant: their names and schemas come with a [`Catalog`].
+//! `load` reads the `sections` of an experiment and the `files` that they name, after `sets` has
+//! applied the changes of the command line. `check` refuses values that do not fit together, and
+//! `resolve` writes the experiment with all defaults. Nothing here knows a variant: their names and
+//! schemas come with a [`Catalog`].
 
-mod application;
 mod catalog;
 mod check;
-mod defaults;
 mod document;
-mod experiment;
-mod file_set;
+mod files;
 mod load;
-mod mapping;
-mod presets;
-mod ready;
 mod resolve;
-mod schema;
+mod sections;
 mod sets;
 #[cfg(test)]
 mod tests;
-mod variant_preset;
-mod workload;
+
+use files::{presets, ready};
+use sections::{application, experiment, schema, workload};
 
 pub use application::{ApplicationConfig, ProgramConfig, TraceConfig};
 pub use catalog::Catalog;

@@ -1,9 +1,9 @@
 //! The resolved experiment: canonical TOML with every default filled in.
 
-use super::application::{ApplicationSection, ProgramConfig};
-use super::defaults::Elsewhere;
-use super::experiment::Experiment;
-use super::workload::{DriveConfig, TrafficSection, WorkloadConfig};
+use super::sections::application::{ApplicationSection, ProgramConfig};
+use super::sections::defaults::Elsewhere;
+use super::sections::experiment::Experiment;
+use super::sections::workload::{DriveConfig, TrafficSection, WorkloadConfig};
 use weir_input::ConfigError;
 use weir_input::tree::{Member, Node, Value, inline, key};
 

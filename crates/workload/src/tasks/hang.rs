@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::op::COLLECTIVE_TAG;
-use super::requests::Request;
+use super::messages::requests::Request;
+use super::program::op::COLLECTIVE_TAG;
 use super::{Label, Peer, Tag};
 
 /// Reasons why a task does not proceed.

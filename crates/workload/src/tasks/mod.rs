@@ -9,25 +9,21 @@
 //! its requests go to a [`Wire`], whose implementation calls the task back.
 
 pub mod collectives;
-mod envelope;
 mod group;
 mod hang;
 mod job;
-mod mailbox;
 mod messages;
-mod op;
 mod process;
-mod protocol;
-mod queues;
-mod requests;
-mod script;
-mod sequence;
+mod program;
 mod task;
 
 #[cfg(test)]
 pub(crate) mod ideal;
 #[cfg(test)]
 mod tests;
+
+use messages::{envelope, protocol, queues};
+use program::{op, script, sequence};
 
 pub use collectives::{Algorithms, Vector, VectorKind};
 pub use envelope::{Envelope, EnvelopeKind};

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::place_at;
-use crate::config::defaults::Elsewhere;
-use crate::config::experiment::{Experiment, ForkConfig};
 use crate::config::resolve;
-use crate::config::workload::WorkloadConfig;
+use crate::config::sections::defaults::Elsewhere;
+use crate::config::sections::experiment::{Experiment, ForkConfig};
+use crate::config::sections::workload::WorkloadConfig;
 use weir_input::tree::{Member, Node, Value, inline, key};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};

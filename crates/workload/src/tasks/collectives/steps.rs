@@ -1,7 +1,7 @@
 //! Collects the operations of one task in one step of an algorithm.
 
-use super::super::op::{COLLECTIVE_TAG, FIRST_COLLECTIVE, Labels};
 use super::super::{Group, Label, Op};
+use crate::tasks::program::op::{COLLECTIVE_TAG, FIRST_COLLECTIVE, Labels};
 
 /// Collects the operations of one task in one step. Tasks are named by their places in the group.
 pub(super) struct Steps<'a> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Time;
+use crate::Time;
 
 /// Sub-buckets per power of two: a value is known to within 1/64.
 const SUB_BITS: u32 = 6;

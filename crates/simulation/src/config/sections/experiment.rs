@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::WorkloadConfig;
 use super::defaults::is_no;
+use super::workload::WorkloadConfig;
 use weir_fabric::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };

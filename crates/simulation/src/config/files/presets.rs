@@ -18,7 +18,7 @@ const SECTIONS: [&str; 5] = ["routing", "queueing", "router", "nic", "congestion
 /// Among several presets the later one wins. If a section chooses a variant, a preset has a table
 /// for each variant that it has parameters for (`[routing.ugal]`). Only the table of the chosen
 /// variant is used, so that another may be chosen under the same preset.
-pub(super) fn laid_under(
+pub(in crate::config) fn laid_under(
     root: Node,
     folder: &Folder,
     catalog: &Catalog,

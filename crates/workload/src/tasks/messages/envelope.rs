@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Tag;
-use super::op::COLLECTIVE_TAG;
+use crate::tasks::Tag;
+use crate::tasks::program::op::COLLECTIVE_TAG;
 use weir_model::Stamp;
 
 /// Purpose of a message.

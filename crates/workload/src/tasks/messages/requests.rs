@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Label, Labels, Peer, Tag};
+use crate::tasks::{Label, Labels, Peer, Tag};
 use weir_model::codec::SavedMap;
 
 /// State of a nonblocking operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) enum Request {
+pub(in crate::tasks) enum Request {
     /// A message that has not arrived.
     Receive {
         from: Option<Peer>,
@@ -25,7 +25,7 @@ pub(super) enum Request {
 
 /// The operations of a task that are not waited for yet.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(super) struct Requests {
+pub(in crate::tasks) struct Requests {
     live: SavedMap<Label, Request>,
 }
 

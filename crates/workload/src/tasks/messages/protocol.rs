@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Algorithms;
-use super::collectives::Choices;
+use crate::tasks::Algorithms;
+use crate::tasks::collectives::Choices;
 use weir_input::{Duration, Size};
 use weir_model::{FlitSize, Invalid, LONGEST_MESSAGE, Time};
 

@@ -71,7 +71,7 @@ impl ProgramConfig {
 /// `[[workload]]` of an application as it is written.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ApplicationSection {
+pub(in crate::config) struct ApplicationSection {
     /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
     #[serde(default)]
     pub name: Option<String>,
@@ -189,7 +189,7 @@ impl ApplicationSection {
 }
 
 /// The motif of a workload.
-pub(super) fn motif(
+pub(in crate::config) fn motif(
     section: &Section,
     path: &str,
     catalog: &Catalog,
@@ -211,7 +211,7 @@ pub(super) fn motif(
 }
 
 /// The recorded application of a workload, read. Its path is relative to `folder`.
-pub(super) fn trace(
+pub(in crate::config) fn trace(
     section: &Section,
     path: &str,
     folder: &Path,
@@ -275,7 +275,7 @@ fn absolute(node: &mut Node, folder: &Path) -> Result<(), Invalid> {
 }
 
 /// The section of the protocol; empty if it is not there.
-pub(super) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError> {
+pub(in crate::config) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError> {
     let node = match section.node.get("mpi") {
         Some(member) => member.value.clone(),
         None => Node {
@@ -288,7 +288,7 @@ pub(super) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError>
 
 /// A workload whose `motif` is a table, also if only its name is written: tables can be laid over
 /// each other.
-pub(super) fn with_kind(mut node: Node) -> Node {
+pub(in crate::config) fn with_kind(mut node: Node) -> Node {
     if let Value::Table(members) = &mut node.value {
         for member in members.iter_mut().filter(|member| member.key == "motif") {
             if let Value::String(_) = member.value.value {

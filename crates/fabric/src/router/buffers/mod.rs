@@ -1,6 +1,8 @@
 //! The places in the buffers behind links: taken when a packet is sent, given back when it leaves
 //! them.
 
+mod bubble;
+
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::{InIndex, OutIndex, Upstream};

@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json};
 
 use super::application::ApplicationSection;
 use super::experiment::{CostConfig, NicConfig, OutputConfig, RouterConfig, RunConfig};
-use super::sets::fork::ForkSection;
 use super::workload::TrafficSection;
+use crate::config::sets::fork::ForkSection;
 use weir_network::failures::FailureConfig;
 
 /// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]`, `[fork]`, one `[[failure]]`

@@ -88,7 +88,7 @@ impl WorkloadConfig {
 /// `[[workload]]` of a pattern as it is written.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TrafficSection {
+pub(in crate::config) struct TrafficSection {
     /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
     #[serde(default)]
     pub name: Option<String>,

@@ -3,7 +3,8 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Histogram, Time};
+use super::histogram::Histogram;
+use crate::Time;
 
 /// Times are told apart to within 1/1024 of the longest of them, or better.
 const BINS: usize = 2048;
@@ -110,8 +111,8 @@ fn shift<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::codec;
     use super::*;
+    use crate::codec;
     use proptest::prelude::*;
 
     #[test]

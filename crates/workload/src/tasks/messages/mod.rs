@@ -1,14 +1,21 @@
-//! The messages of a task, eager and by rendezvous.
+//! The messages of a task, eager and by rendezvous: envelopes and protocols, requests for sends
+//! and receives, and the mailbox of arrivals.
+
+pub(crate) mod envelope;
+mod mailbox;
+pub(crate) mod protocol;
+pub(crate) mod queues;
+pub(super) mod requests;
 
 use serde::{Deserialize, Serialize};
 
-use super::mailbox::{Arrival, Mailbox};
-use super::queues::{Queues, entry_bytes};
-use super::requests::{Request, Requests};
 use super::{
     Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, RendezvousCompletes, Tag, Trouble,
     Waiting, Wire,
 };
+use mailbox::{Arrival, Mailbox};
+use queues::{Queues, entry_bytes};
+use requests::{Request, Requests};
 use weir_model::codec::SavedMap;
 
 /// The messages of a task: sends by the eager or the rendezvous protocol, arrivals, and posted

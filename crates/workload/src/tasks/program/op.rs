@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::group::{Group, Peer};
+use crate::tasks::group::{Group, Peer};
 use weir_model::Time;
 
 /// The tag of a message: from 0 to 65,535. (MPI promises no more than 32,767.)
 pub type Tag = u32;
 
 /// The tag of the messages of collective operations. A receive of any tag does not take them.
-pub(super) const COLLECTIVE_TAG: Tag = 1 << 16;
+pub(in crate::tasks) const COLLECTIVE_TAG: Tag = 1 << 16;
 
 /// The name of a nonblocking operation (MPI's request), unique among the operations of its task
 /// that are not waited for yet.
 pub type Label = u32;
 
 /// The label of blocking operations, of which a task has one at a time.
-pub(super) const BLOCKING: Label = u32::MAX - 1;
+pub(in crate::tasks) const BLOCKING: Label = u32::MAX - 1;
 
 /// The first label for collective operations.
-pub(super) const FIRST_COLLECTIVE: Label = 1 << 31;
+pub(in crate::tasks) const FIRST_COLLECTIVE: Label = 1 << 31;
 
 /// Labels from the first to the one before the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::messages::Messages;
 use super::op::{BLOCKING, Labels};
-use super::process::{Calls, Procedure};
-use super::{Iteration, Job, Label, Op, Peer, Script, Trouble, Waiting};
 use crate::tasks::collectives::Kind;
+use crate::tasks::messages::Messages;
+use crate::tasks::process::{Calls, Procedure};
+use crate::tasks::{Iteration, Job, Label, Op, Peer, Script, Trouble, Waiting};
 use crate::timeline::{CALL, COMPUTE, RECEIVE, SEND, WAIT_ALL, WAIT_ANY, collective};
 use weir_model::table::Word;
 use weir_model::{NEVER, Time};

@@ -1,8 +1,8 @@
 //! Collects operations from a motif, which calls it like MPI.
 
-use super::collectives::Kind;
 use super::op::{COLLECTIVE_TAG, Labels};
-use super::{Collective, Group, Label, Op, Peer, Tag};
+use crate::tasks::collectives::Kind;
+use crate::tasks::{Collective, Group, Label, Op, Peer, Tag};
 use weir_model::Time;
 
 /// Collects a part of a program: a motif calls it like MPI.

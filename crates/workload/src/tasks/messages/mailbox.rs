@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::op::COLLECTIVE_TAG;
 use super::queues::{Queues, entry_bytes};
-use super::{Envelope, EnvelopeKind, Label, Peer, Tag};
+use crate::tasks::program::op::COLLECTIVE_TAG;
+use crate::tasks::{Envelope, EnvelopeKind, Label, Peer, Tag};
 
 /// Source and tag of a receive.
 type Wanted = (Option<Peer>, Option<Tag>);

@@ -6,7 +6,7 @@
 //! only one. The request for the first route is the one that holds the queue; the others hold the
 //! packet at its head only, and are removed when it leaves.
 
-use super::crossbar::Crossing;
+use super::Crossing;
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::pool::Fifo;

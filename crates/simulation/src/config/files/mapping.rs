@@ -11,7 +11,7 @@ use weir_model::Invalid;
 /// A workload's section with the numbers of such a file in its place, as if they had been written
 /// there: in the order of the tasks, separated by white space or line breaks; from `#` on a line is
 /// a comment.
-pub(super) fn inlined(
+pub(in crate::config) fn inlined(
     mut section: Section,
     path: &str,
     folder: &Folder,

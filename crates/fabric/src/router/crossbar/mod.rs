@@ -1,6 +1,10 @@
 //! From the input buffers across the crossbar: who may cross, and when to look again at who may
 //! not.
 
+mod allocation;
+mod alternatives;
+mod requests;
+
 use crate::Arbitration;
 use crate::domain::FabricDomain;
 use crate::fault::Fault;

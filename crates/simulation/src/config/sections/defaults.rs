@@ -7,27 +7,27 @@ use serde::{Deserialize, Deserializer, de};
 
 use weir_input::Duration;
 
-pub(super) fn at_once() -> Duration {
+pub(in crate::config) fn at_once() -> Duration {
     Duration(0)
 }
 
-pub(super) fn yes() -> bool {
+pub(in crate::config) fn yes() -> bool {
     true
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
-pub(super) fn is_yes(value: &bool) -> bool {
+pub(in crate::config) fn is_yes(value: &bool) -> bool {
     *value
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
-pub(super) fn is_no(value: &bool) -> bool {
+pub(in crate::config) fn is_no(value: &bool) -> bool {
     !*value
 }
 
 /// A value that another type reads.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Elsewhere;
+pub(in crate::config) struct Elsewhere;
 
 impl<'de> Deserialize<'de> for Elsewhere {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

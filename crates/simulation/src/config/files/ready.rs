@@ -4,7 +4,7 @@
 /// Ready files of a folder: names and texts.
 macro_rules! ready {
     ($folder:literal: $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../", $folder, "/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../../", $folder, "/", $name, ".toml")))),*]
     };
 }
 
@@ -112,7 +112,7 @@ mod tests {
                     let name = name.expect("a plain name");
                     assert!(
                         list.iter().any(|(ready, _)| *ready == name),
-                        "add \"{name}\" to the list in src/config/ready.rs"
+                        "add \"{name}\" to the list in src/config/files/ready.rs"
                     );
                 }
             }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn every_ready_network_names_its_kind() {
         for (name, text) in READY {
-            let section = super::super::Section::from_toml(text).expect(name);
+            let section = crate::config::Section::from_toml(text).expect(name);
             section.kind().expect(name);
         }
     }

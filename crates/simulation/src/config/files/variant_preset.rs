@@ -7,7 +7,7 @@ use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
 
 /// The section with the values of the preset that it names below its own; without that key.
-pub(super) fn with_preset<F: Copy>(
+pub(in crate::config) fn with_preset<F: Copy>(
     mut section: Section,
     family: &Family<F>,
 ) -> Result<Section, ConfigError> {

@@ -12,7 +12,7 @@ use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
 
 /// Set of named files that a key refers to.
-pub(super) struct FileSet<'a> {
+pub(in crate::config) struct FileSet<'a> {
     /// The key in its section, for messages.
     pub key: &'a str,
     /// Names and texts of the files that come with weir.
@@ -31,7 +31,7 @@ pub(super) struct FileSet<'a> {
 /// A file is read once, however many points of a study name it. Traces are no such texts: they may
 /// be large.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Folder {
+pub(in crate::config) struct Folder {
     path: PathBuf,
     /// By the name that the experiment file has for them.
     texts: Arc<Mutex<BTreeMap<String, String>>>,
@@ -75,7 +75,7 @@ impl Folder {
 }
 
 /// The content of a ready file, or of a file whose path is relative to the experiment file.
-pub(super) fn from_file(
+pub(in crate::config) fn from_file(
     section: &Section,
     name: &str,
     folder: &Folder,
@@ -119,7 +119,7 @@ pub(super) fn from_file(
 }
 
 /// The text of `file`, if there is that key.
-pub(super) fn file_name(section: &Section) -> Result<Option<String>, ConfigError> {
+pub(in crate::config) fn file_name(section: &Section) -> Result<Option<String>, ConfigError> {
     let Some(member) = section.node.get("file") else {
         return Ok(None);
     };
@@ -137,7 +137,7 @@ pub(super) fn file_name(section: &Section) -> Result<Option<String>, ConfigError
 }
 
 /// A section without its `file`.
-pub(super) fn without_file(mut node: Node) -> Node {
+pub(in crate::config) fn without_file(mut node: Node) -> Node {
     if let Value::Table(members) = &mut node.value {
         members.retain(|member| member.key != "file");
     }
@@ -151,7 +151,7 @@ const LONGEST_FILE: u64 = 4 << 20;
 
 /// The text of a file. Others than regular files are not even opened: a pipe may keep its reader
 /// waiting for ever, and some devices never end.
-pub(super) fn read(path: &Path) -> Result<String, String> {
+pub(in crate::config) fn read(path: &Path) -> Result<String, String> {
     let failure = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),
         _ => e.to_string(),
