@@ -26,7 +26,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
 /// Circles of files that need each other.
 pub const CYCLES: Count = Count {
     name: "CYCLES",
-    limit: 15,
+    limit: 14,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -34,7 +34,7 @@ pub const CYCLES: Count = Count {
 /// Pairs of files in one circle: more if a circle grows or two circles become one.
 pub const PAIRS_IN_CYCLES: Count = Count {
     name: "PAIRS_IN_CYCLES",
-    limit: 116,
+    limit: 106,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -42,7 +42,7 @@ pub const PAIRS_IN_CYCLES: Count = Count {
 /// Circles that remain if a module may use the modules inside it and be used by them.
 pub const CYCLES_OF_EQUALS: Count = Count {
     name: "CYCLES_OF_EQUALS",
-    limit: 1,
+    limit: 0,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };

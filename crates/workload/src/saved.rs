@@ -87,9 +87,9 @@ fn network(motif: Box<dyn Motif>, tasks: u32, preset: MpiPreset) -> Ideal {
             span: Span { from: 0, to: NEVER },
             most: 100_000,
         }),
-        protocol: preset.protocol(),
         ..job(motif, tasks)
-    });
+    })
+    .with(preset.protocol());
     ideal.jitter = |number| 700 * (number % 5);
     ideal
 }

@@ -265,7 +265,7 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(&from) = application.numbers.get(&origin.source) else {
             return;
         };
-        let delay = application.job.protocol.receive_delay;
+        let delay = application.job.exchange.protocol.receive_delay;
         self.hosts.jobs[usize::from(origin.job)].received += 1;
         let protocol = u64::from(!envelope.kind.has_content());
         self.records.stats.jobs[usize::from(origin.job)].protocol_received += protocol;

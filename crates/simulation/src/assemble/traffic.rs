@@ -15,7 +15,7 @@ use weir_workload::open::members::{self, Party};
 use weir_workload::open::sizes::Sizes;
 use weir_workload::patterns::Members;
 use weir_workload::replay::Replay;
-use weir_workload::tasks::{Job, Mpi};
+use weir_workload::tasks::{Exchange, Job, Mpi};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -184,11 +184,13 @@ fn application(
         repetitions: config.repetitions,
         iterations,
         timeline: None,
-        protocol: mpi
-            .protocol(network.parameters.flit, longest)
-            .map_err(|invalid| config.mpi.refuse(invalid))?,
+        exchange: Exchange {
+            protocol: mpi
+                .protocol(network.parameters.flit, longest)
+                .map_err(|invalid| config.mpi.refuse(invalid))?,
+            seed,
+        },
         algorithms,
-        seed,
     };
     let application = Application {
         job,

@@ -340,7 +340,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         self.peers.insert(to);
         self.now.sends += 1.0;
         let before = self.own.weight[0];
-        let protocol = &self.job.protocol;
+        let protocol = &self.job.exchange.protocol;
         if bytes >= protocol.rendezvous_from {
             let control = protocol.control_bytes;
             self.single(from, to, control);
@@ -351,7 +351,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
                 self.own.waits += 1.0;
             }
         }
-        self.single(from, to, self.job.protocol.with_header(bytes));
+        self.single(from, to, self.job.exchange.protocol.with_header(bytes));
         self.sent.push((to, bytes));
         self.now.packets += self.own.weight[0] - before;
     }

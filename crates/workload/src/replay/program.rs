@@ -72,8 +72,8 @@ impl Motif for Replay {
         true
     }
 
-    fn process(&self, task: Peer) -> Box<dyn Process> {
-        Walk::new(self.trace.graph(task).clone()).into_process()
+    fn process(&self, task: Peer) -> Option<Box<dyn Process>> {
+        Some(Walk::new(self.trace.graph(task).clone()).into_process())
     }
 
     fn process_bytes(&self, task: Peer) -> Option<usize> {

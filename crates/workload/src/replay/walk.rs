@@ -269,7 +269,7 @@ impl WalkState {
 
     /// Keeps the processor for the start of a message.
     fn call(&mut self, cpu: u8, calls: &Calls) {
-        let time = calls.job.protocol.per_call;
+        let time = calls.job.exchange.protocol.per_call;
         if time > 0 {
             self.cpus[usize::from(cpu)].busy = true;
             self.time(calls.now + time, Due::Cpu(cpu));

@@ -4,7 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Algorithms, Envelope, EnvelopeKind, Job, Motif, MpiPreset, Peer, Protocol, Script};
+use super::{
+    Algorithms, Envelope, EnvelopeKind, Exchange, Job, Motif, MpiPreset, Peer, Protocol, Script,
+};
 use super::{Task, Wire};
 use weir_model::Time;
 
@@ -120,9 +122,11 @@ pub fn job(motif: Box<dyn Motif>, tasks: u32) -> Job {
         repetitions: 1,
         iterations: false,
         timeline: None,
-        protocol: MpiPreset::Plain.protocol(),
+        exchange: Exchange {
+            protocol: MpiPreset::Plain.protocol(),
+            seed: 1,
+        },
         algorithms: Algorithms::default(),
-        seed: 1,
     }
 }
 
@@ -146,7 +150,7 @@ impl Ideal {
     }
 
     pub fn with(mut self, protocol: Protocol) -> Ideal {
-        self.job.protocol = protocol;
+        self.job.exchange.protocol = protocol;
         self
     }
 

@@ -13,7 +13,6 @@ mod group;
 mod hang;
 mod job;
 mod messages;
-mod process;
 mod program;
 mod task;
 
@@ -29,12 +28,13 @@ pub use collectives::{Algorithms, Vector, VectorKind};
 pub use envelope::{Envelope, EnvelopeKind};
 pub use group::{Group, Peer};
 pub use hang::{Obstacle, Waiting};
-pub use job::{Job, Motif};
-pub use messages::{Entries, Messages, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND};
+pub use job::{Calls, Iteration, Job, Motif, Procedure, Process};
+pub use messages::{
+    Entries, Exchange, Messages, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND, Trouble, Wire,
+};
 pub use op::{Collective, Label, Labels, Op, Tag};
-pub use process::{Calls, Procedure, Process};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};
 pub(crate) use queues::Queues;
 pub use script::Script;
 pub use sequence::Sequence;
-pub use task::{Iteration, Task, Trouble, Wire};
+pub use task::Task;

@@ -1,29 +1,11 @@
-//! A task, and its connection to the network.
+//! A task: its process and its messages.
 
-use serde::{Deserialize, Serialize};
-
+use super::job::{Calls, Job, Procedure, Process};
 use super::messages::Messages;
-use super::process::{Calls, Process};
-use super::{Envelope, Job, Peer, Waiting};
+use super::{Envelope, Iteration, Peer, Sequence, Trouble, Waiting, Wire};
 use crate::timeline::{Ending, Interval, LeftOut, Timeline};
 use weir_model::Time;
 use weir_model::codec::{self, CodecError};
-
-/// Connection of a task to the network and to time.
-///
-/// The implementation calls the task back:
-/// - [`Task::arrived`] at the receiver when the whole message has arrived,
-/// - [`Task::sent`] at the sender when its content is not needed any more (its last bit has left,
-///   or all of it is acknowledged),
-/// - [`Task::wake`] when a timer expires.
-pub trait Wire {
-    /// Hands a message to the network after `delay` ps.
-    fn send(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
-    /// Calls [`Task::wake`] after `delay` ps.
-    fn wake(&mut self, delay: Time);
-    /// Calls [`Task::sent`] after `delay` ps, for a message that has been copied.
-    fn copied(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
-}
 
 /// One task of a job: its process and its messages.
 #[derive(Debug)]
@@ -36,34 +18,12 @@ pub struct Task {
     timeline: Option<Box<Timeline>>,
 }
 
-/// Reason why a task cannot proceed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub enum Trouble {
-    /// Its program takes no time, and does not end.
-    Idle,
-    /// Messages from a task have overtaken each other by more than their numbers can distinguish.
-    Overtaken(Peer),
-}
-
-/// An iteration of one task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Iteration {
-    /// Begin, ps.
-    pub begin: Time,
-    /// Time at which all its operations were complete, ps; None if they are not.
-    pub end: Option<Time>,
-    /// True if the task had nothing to do in it.
-    pub idle: bool,
-    /// True if its time counts: a motif may warm up.
-    pub counts: bool,
-}
-
 impl Task {
     /// A task before its start.
     pub fn new(job: &Job, number: Peer) -> Task {
         Task {
             messages: Messages::new(number),
-            process: job.motif.process(number),
+            process: (job.motif.process(number)).unwrap_or_else(|| Sequence.into_process()),
             started: None,
             finished: None,
             timeline: job.timeline.map(|limits| Box::new(Timeline::new(limits))),
@@ -99,7 +59,7 @@ impl Task {
             (Some(timeline), Some(limits)) => timeline.fits(limits),
             (own, limits) => own.is_none() && limits.is_none(),
         };
-        if !fits || !task.messages.fit(job, number) {
+        if !fits || !task.messages.fit(job.tasks, number) {
             return Err(CodecError::new(format!(
                 "no messages of task {number} of this job"
             )));
@@ -204,7 +164,7 @@ impl Task {
         now: Time,
         wire: &mut dyn Wire,
     ) {
-        if let Some(label) = self.messages.sent(job, to, envelope) {
+        if let Some(label) = self.messages.sent(&job.exchange, to, envelope) {
             self.process.completed(label, &mut self.messages);
             self.proceed(job, now, wire);
         }
@@ -222,7 +182,7 @@ impl Task {
         let process = &mut self.process;
         let mut complete = |messages: &mut Messages, label| process.completed(label, messages);
         self.messages
-            .arrived(job, from, envelope, wire, &mut complete);
+            .arrived(&job.exchange, from, envelope, wire, &mut complete);
         self.proceed(job, now, wire);
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tasks::{
     Calls, Iteration, Job, Label, Labels, Messages, Motif, Peer, Procedure, Process, Script,
-    Sequence, Waiting,
+    Waiting,
 };
 use crate::timeline::WAIT;
 use weir_model::Time;
@@ -47,16 +47,13 @@ impl Motif for OneSided {
         true
     }
 
-    fn process(&self, task: Peer) -> Box<dyn Process> {
-        match task {
-            ROOT => Target {
-                tasks: self.tasks,
-                reply: self.reply,
-                each: self.iterations,
-            }
-            .into_process(),
-            _ => Sequence.into_process(),
-        }
+    fn process(&self, task: Peer) -> Option<Box<dyn Process>> {
+        let target = Target {
+            tasks: self.tasks,
+            reply: self.reply,
+            each: self.iterations,
+        };
+        (task == ROOT).then(|| target.into_process())
     }
 }
 

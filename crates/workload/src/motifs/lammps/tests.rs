@@ -263,7 +263,7 @@ fn all_tasks_finish_also_on_grids_of_one() {
         ),
         64,
     );
-    job.protocol = crate::tasks::MpiPreset::Codes.protocol();
+    job.exchange.protocol = crate::tasks::MpiPreset::Codes.protocol();
     let run = Ideal::new(job).finish();
     assert!(
         run.tasks

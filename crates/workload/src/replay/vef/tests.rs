@@ -169,7 +169,7 @@ fn flows_are_written_and_read_back() {
         let trace = read_bytes("vef", &format!("unit = \"{unit} ps\"\n"), &text).unwrap();
         assert_eq!(trace.tasks(), 4);
         let mut run = replay(&trace);
-        run.job.protocol.rendezvous_from = u64::MAX;
+        run.job.exchange.protocol.rendezvous_from = u64::MAX;
         let messages = run.finish().messages;
         let mut sent: Vec<_> = messages
             .iter()

@@ -72,7 +72,7 @@ impl WalkState {
         self.next_label = (self.next_label + 1) % LABELS;
         running.open += 1;
         self.owners.insert(label, slot);
-        let per_call = calls.job.protocol.per_call;
+        let per_call = calls.job.exchange.protocol.per_call;
         if blocking {
             running.held = Held::One(label);
         } else if per_call > 0 {

@@ -6,17 +6,19 @@ mod mailbox;
 pub(crate) mod protocol;
 pub(crate) mod queues;
 pub(super) mod requests;
+mod wire;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, RendezvousCompletes, Tag, Trouble,
-    Waiting, Wire,
+    Completes, Envelope, EnvelopeKind, Label, Labels, Peer, RendezvousCompletes, Tag, Waiting,
 };
 use mailbox::{Arrival, Mailbox};
+pub use protocol::Exchange;
 use queues::{Queues, entry_bytes};
 use requests::{Request, Requests};
 use weir_model::codec::SavedMap;
+pub use wire::{Trouble, Wire};
 
 /// The messages of a task: sends by the eager or the rendezvous protocol, arrivals, and posted
 /// receives.
@@ -89,8 +91,8 @@ impl Messages {
     }
 
     /// True if messages read from a file can be those of this task.
-    pub(super) fn fit(&self, job: &Job, number: Peer) -> bool {
-        self.number == number && self.mailbox.fits(job.tasks)
+    pub(super) fn fit(&self, tasks: u32, number: Peer) -> bool {
+        self.number == number && self.mailbox.fits(tasks)
     }
 
     /// The number of their task.
@@ -133,10 +135,17 @@ impl Messages {
     }
 
     /// Handles the departure of a message. Returns the send that is complete now.
-    pub(super) fn sent(&mut self, job: &Job, to: Peer, envelope: Envelope) -> Option<Label> {
+    pub(super) fn sent(
+        &mut self,
+        exchange: &Exchange,
+        to: Peer,
+        envelope: Envelope,
+    ) -> Option<Label> {
         let completes = match envelope.kind {
             EnvelopeKind::Eager => true,
-            EnvelopeKind::Data => job.protocol.rendezvous_completes == RendezvousCompletes::Sent,
+            EnvelopeKind::Data => {
+                exchange.protocol.rendezvous_completes == RendezvousCompletes::Sent
+            }
             EnvelopeKind::Request | EnvelopeKind::Clear | EnvelopeKind::Received => false,
         };
         match completes {
@@ -156,7 +165,7 @@ impl Messages {
     /// complete now.
     pub(super) fn arrived(
         &mut self,
-        job: &Job,
+        exchange: &Exchange,
         from: Peer,
         envelope: Envelope,
         wire: &mut dyn Wire,
@@ -164,7 +173,7 @@ impl Messages {
     ) {
         match envelope.kind {
             EnvelopeKind::Eager | EnvelopeKind::Request => {
-                self.in_turn(job, from, envelope, wire, complete);
+                self.in_turn(exchange, from, envelope, wire, complete);
             }
             EnvelopeKind::Clear => {
                 if let Some(leaving) = self.sends.first((from, envelope.number)) {
@@ -172,8 +181,8 @@ impl Messages {
                         kind: EnvelopeKind::Data,
                         ..envelope
                     };
-                    let length = job.protocol.with_header(leaving.bytes);
-                    let delay = job.delay(self.number, from, data, 0);
+                    let length = exchange.protocol.with_header(leaving.bytes);
+                    let delay = exchange.delay(self.number, from, data, 0);
                     wire.send(from, length, data, delay);
                 }
             }
@@ -182,13 +191,13 @@ impl Messages {
                     self.requests.set(label, Request::Done);
                     complete(self, label);
                 }
-                if job.protocol.rendezvous_completes == RendezvousCompletes::Received {
+                if exchange.protocol.rendezvous_completes == RendezvousCompletes::Received {
                     let notice = Envelope {
                         kind: EnvelopeKind::Received,
                         ..envelope
                     };
-                    let length = job.protocol.control_bytes;
-                    let delay = job.delay(self.number, from, notice, 0);
+                    let length = exchange.protocol.control_bytes;
+                    let delay = exchange.delay(self.number, from, notice, 0);
                     wire.send(from, length, notice, delay);
                 }
             }
@@ -203,7 +212,7 @@ impl Messages {
     /// Matches a message, and messages that arrived before it but were sent after it.
     fn in_turn(
         &mut self,
-        job: &Job,
+        exchange: &Exchange,
         from: Peer,
         envelope: Envelope,
         wire: &mut dyn Wire,
@@ -221,7 +230,7 @@ impl Messages {
         loop {
             let next = Envelope::next(arrival.envelope.number);
             if let Some(label) = self.mailbox.take(arrival)
-                && self.matched(job, arrival, label, wire)
+                && self.matched(exchange, arrival, label, wire)
             {
                 complete(self, label);
             }
@@ -234,7 +243,13 @@ impl Messages {
     }
 
     /// Handles the match of a message and its receive. True if the receive is complete.
-    fn matched(&mut self, job: &Job, arrival: Arrival, label: Label, wire: &mut dyn Wire) -> bool {
+    fn matched(
+        &mut self,
+        exchange: &Exchange,
+        arrival: Arrival,
+        label: Label,
+        wire: &mut dyn Wire,
+    ) -> bool {
         let Arrival { from, envelope } = arrival;
         if envelope.kind == EnvelopeKind::Eager {
             self.requests.set(label, Request::Done);
@@ -246,14 +261,14 @@ impl Messages {
             kind: EnvelopeKind::Clear,
             ..envelope
         };
-        let delay = job.delay(self.number, from, clear, 0);
-        wire.send(from, job.protocol.control_bytes, clear, delay);
+        let delay = exchange.delay(self.number, from, clear, 0);
+        wire.send(from, exchange.protocol.control_bytes, clear, delay);
         false
     }
 
     pub(super) fn start_send(
         &mut self,
-        job: &Job,
+        exchange: &Exchange,
         to: Peer,
         bytes: u64,
         tag: Tag,
@@ -263,7 +278,7 @@ impl Messages {
         let numbers = self.peers.entry(to).or_default();
         let number = numbers.next;
         numbers.next = Envelope::next(number);
-        let eager = bytes < job.protocol.rendezvous_from;
+        let eager = bytes < exchange.protocol.rendezvous_from;
         let envelope = Envelope {
             kind: match eager {
                 true => EnvelopeKind::Eager,
@@ -273,14 +288,14 @@ impl Messages {
             number,
         };
         let copied = if eager { bytes } else { 0 };
-        let delay = job.delay(self.number, to, envelope, copied);
+        let delay = exchange.delay(self.number, to, envelope, copied);
         let length = if eager {
-            job.protocol.with_header(bytes)
+            exchange.protocol.with_header(bytes)
         } else {
-            job.protocol.control_bytes
+            exchange.protocol.control_bytes
         };
         wire.send(to, length, envelope, delay);
-        if eager && job.protocol.completes == Completes::Copied {
+        if eager && exchange.protocol.completes == Completes::Copied {
             wire.copied(to, length, envelope, delay);
         }
         self.sends.push((to, number), Leaving { label, bytes });
@@ -295,7 +310,7 @@ impl Messages {
     /// True if the receive is complete at once.
     pub(super) fn start_receive(
         &mut self,
-        job: &Job,
+        exchange: &Exchange,
         from: Option<Peer>,
         tag: Option<Tag>,
         label: Label,
@@ -304,7 +319,7 @@ impl Messages {
         let new = self.requests.add(label, Request::Receive { from, tag });
         debug_assert!(new, "task {}: label {label} is used twice", self.number);
         match self.mailbox.post(from, tag, label) {
-            Some(arrival) => self.matched(job, arrival, label, wire),
+            Some(arrival) => self.matched(exchange, arrival, label, wire),
             None => false,
         }
     }

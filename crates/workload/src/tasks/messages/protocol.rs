@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tasks::Algorithms;
 use crate::tasks::collectives::Choices;
+use crate::tasks::{Algorithms, Envelope, Peer};
 use weir_input::{Duration, Size};
-use weir_model::{FlitSize, Invalid, LONGEST_MESSAGE, Time};
+use weir_model::{FlitSize, Invalid, LONGEST_MESSAGE, Time, stream, unit};
 
 /// Protocol of messages between tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +208,39 @@ impl MpiPreset {
                 rendezvous_completes: RendezvousCompletes::Received,
                 ..plain
             },
+        }
+    }
+}
+
+/// Rules of the messages of a job. The same for all its tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    /// Protocol of messages.
+    pub protocol: Protocol,
+    /// Seed of the draws for each message.
+    pub seed: u64,
+}
+
+impl Exchange {
+    /// Time from a call until its message is handed to the NIC, ps. `copied`: number of its bytes
+    /// copied on the way.
+    pub(in crate::tasks) fn delay(
+        &self,
+        from: Peer,
+        to: Peer,
+        envelope: Envelope,
+        copied: u64,
+    ) -> Time {
+        let copy = self.protocol.copy_per_byte.saturating_mul(copied);
+        let fixed = self.protocol.send_delay.saturating_add(copy);
+        match self.protocol.send_jitter {
+            0 => fixed,
+            most => {
+                // Drawn from a stream named by the message itself: other messages do not change it.
+                let name = [from.into(), to.into(), envelope.to_stamp().word()];
+                let drawn = unit(&mut stream(self.seed, &name)) * most as f64;
+                fixed.saturating_add(drawn as Time)
+            }
         }
     }
 }

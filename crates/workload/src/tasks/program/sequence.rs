@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::op::{BLOCKING, Labels};
 use crate::tasks::collectives::Kind;
 use crate::tasks::messages::Messages;
-use crate::tasks::process::{Calls, Procedure};
-use crate::tasks::{Iteration, Job, Label, Op, Peer, Script, Trouble, Waiting};
+use crate::tasks::{Calls, Iteration, Job, Label, Op, Peer, Procedure, Script, Trouble, Waiting};
 use crate::timeline::{CALL, COMPUTE, RECEIVE, SEND, WAIT_ALL, WAIT_ANY, collective};
 use weir_model::table::Word;
 use weir_model::{NEVER, Time};
@@ -208,7 +207,7 @@ impl SequenceState {
                 label,
             } => {
                 calls.send(to, bytes, tag, label);
-                self.busy(CALL, calls.job.protocol.per_call, calls);
+                self.busy(CALL, calls.job.exchange.protocol.per_call, calls);
             }
             Op::Recv { from, tag } => {
                 calls.receive(from, tag, BLOCKING);
@@ -216,7 +215,7 @@ impl SequenceState {
             }
             Op::Irecv { from, tag, label } => {
                 calls.receive(from, tag, label);
-                self.busy(CALL, calls.job.protocol.per_call, calls);
+                self.busy(CALL, calls.job.exchange.protocol.per_call, calls);
             }
             Op::WaitAll(labels) => self.wait_all(WAIT_ALL, labels, calls),
             Op::WaitAny(labels) => {
