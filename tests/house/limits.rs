@@ -73,7 +73,6 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
         ("crates/model/src", 13),
         ("crates/report/src", 21),
         ("crates/study/src", 23),
-        ("crates/result/src", 21),
         ("crates/workload/src/tasks", 18),
         ("tests", 71),
     ],
@@ -253,7 +252,7 @@ pub const WIDE_LINES: Count = Count {
 /// Files that do not begin with a `//!` line that gives their purpose.
 pub const WITHOUT_PURPOSE: Count = Count {
     name: "WITHOUT_PURPOSE",
-    limit: 79,
+    limit: 77,
     slack: 0,
     remedy: "Begin your file with `//! ` and its purpose. Files without:",
 };

@@ -10,7 +10,7 @@ use hdf5_sys::h5p::H5P_DEFAULT;
 use hdf5_sys::h5s::{H5S_class_t, H5Sclose, H5Screate};
 use hdf5_sys::h5t::{H5T_C_S1, H5T_str_t, H5Tclose, H5Tcopy, H5Tset_size, H5Tset_strpad};
 
-use super::hdf::{Failure, Outcome, put_columns};
+use super::{Failure, Outcome, put_columns};
 use weir_model::KindName;
 use weir_model::table::Table;
 
@@ -23,13 +23,13 @@ struct Use {
 }
 
 /// Writes a table, whose first column identifies a row, and kinds by their names.
-pub(super) fn put_table<T: Table>(at: &Group, table: &T, kinds: &[KindName]) -> Outcome<()> {
+pub(crate) fn put_table<T: Table>(at: &Group, table: &T, kinds: &[KindName]) -> Outcome<()> {
     put_columns(at, "", table, kinds)?;
     scale_rows(at, T::COLUMNS[0].name)
 }
 
 /// Makes a column of a group the scale of the rows of all others.
-pub(super) fn scale_rows(at: &Group, scale: &str) -> Outcome<()> {
+pub(crate) fn scale_rows(at: &Group, scale: &str) -> Outcome<()> {
     let mut names = at.member_names()?;
     names.retain(|name| name != scale);
     names.sort_unstable();
@@ -39,7 +39,7 @@ pub(super) fn scale_rows(at: &Group, scale: &str) -> Outcome<()> {
 }
 
 /// Attaches scales to datasets of a group, one for each axis: columns of the same group.
-pub(super) fn put_scales(at: &Group, datasets: &[(&str, &[&str])]) -> Outcome<()> {
+pub(crate) fn put_scales(at: &Group, datasets: &[(&str, &[&str])]) -> Outcome<()> {
     let mut scales: Vec<(&str, Vec<Use>)> = Vec::new();
     for &(name, own) in datasets {
         let dataset: ObjectReference1 = at.reference(name)?;

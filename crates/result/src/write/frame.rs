@@ -5,10 +5,10 @@ use std::path::Path;
 use hdf5::File;
 use hdf5::types::VarLenUnicode;
 
-use super::error::TraceError;
-use super::hdf::{Outcome, put_dataset};
-use super::seal::Kind;
-use super::write::{filled, settle};
+use super::{filled, settle};
+use crate::error::TraceError;
+use crate::hdf::seal::Kind;
+use crate::hdf::{Outcome, put_dataset};
 
 /// Columns of equal length.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +112,7 @@ fn put(file: &File, frame: &Frame) -> Outcome<()> {
             Values::Whole(values) => put_dataset(file, name, units, long_name, &rows, values)?,
             Values::Numbers(values) => put_dataset(file, name, units, long_name, &rows, values)?,
             Values::Texts(values) => {
-                let texts = values.iter().map(|text| super::hdf::text(text));
+                let texts = values.iter().map(|text| crate::hdf::text(text));
                 let texts = texts.collect::<Outcome<Vec<VarLenUnicode>>>()?;
                 put_dataset(file, name, units, long_name, &rows, &texts)?;
             }

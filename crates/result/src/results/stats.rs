@@ -1,8 +1,8 @@
 //! Summary of a run: totals, latency percentiles, a line per job.
 //! It is the same for a run that has just ended and for a file.
 
-use super::results::{Data, Job, Latency, Note};
-use super::schema::{Cost, LatencyNumbers, Phases, Run};
+use super::{Data, Job, Latency, Note};
+use crate::schema::{Cost, LatencyNumbers, Phases, Run};
 use weir_model::table::Summary;
 use weir_model::{Histogram, Time};
 

@@ -1,5 +1,7 @@
 //! Measurements of a run, merged over all domains and ready to be written: the content of `/data`
-//! and `/run`.
+//! and `/run`. Their summary is in `stats`.
+
+pub(crate) mod stats;
 
 use super::attribution::table::Attribution;
 use super::schema::{

@@ -1,4 +1,8 @@
-//! The thin layer over the HDF5 library: groups, attributes and columns as result files use them.
+//! The thin layer over the HDF5 library: groups, attributes and columns as result files use them,
+//! dimension scales, and the seal of a file.
+
+pub(crate) mod scale;
+pub(crate) mod seal;
 
 use hdf5::plist::dataset_create::Layout;
 use hdf5::types::{FixedAscii, VarLenUnicode};

@@ -1,3 +1,7 @@
+//! Writes HDF5 files: results, and flat tables.
+
+pub(crate) mod frame;
+
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -6,21 +10,21 @@ use hdf5::{File, Group};
 
 use super::attribution::write_attribution;
 use super::error::TraceError;
+use super::hdf::scale::{put_scales, put_table, scale_rows};
+use super::hdf::seal::{BLOCK, Kind, Mark, experiment_hash, seal};
 use super::hdf::{
     Failure, Outcome, check_name, group, put_attributes, put_column, put_columns, put_dataset,
     put_list, put_number, put_text,
 };
 use super::out_dir::partial::Partial;
+use super::results::stats::Stats;
 use super::results::{
     Data, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series, Timeline,
 };
-use super::scale::{put_scales, put_table, scale_rows};
 use super::schema::{
     self, Bucket, Buckets, Column, Header, JOB_LOAD_TEXT, LOAD_DEFINITION, Routers, Run,
     SUMMARY_LOAD_TEXT,
 };
-use super::seal::{BLOCK, Kind, Mark, experiment_hash, seal};
-use super::stats::Stats;
 use weir_model::table::{Cell, Table, Values};
 use weir_model::{KindName, program};
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::columns::{MOST_ROWS, ResultFile};
-use super::error::TraceError;
-use super::hdf::get_table;
-use super::schema::Rates;
+use crate::error::TraceError;
+use crate::hdf::get_table;
+use crate::schema::Rates;
 use weir_model::table::Table;
 
 /// Selection of rates.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use hdf5::types::FixedAscii;
 use hdf5::{File, Group, H5Type};
 
-use super::error::TraceError;
-use super::hdf::{Failure, Outcome, get_column, get_list, get_text};
-use super::read::open_result;
-use super::results::Occupancy;
-use super::schema::{Header, PORT_KINDS};
+use super::open_result;
+use crate::error::TraceError;
+use crate::hdf::{Failure, Outcome, get_column, get_list, get_text};
+use crate::results::Occupancy;
+use crate::schema::{Header, PORT_KINDS};
 
 /// More rows than any column has that is read at once: 16 GiB of them.
-pub(super) const MOST_ROWS: usize = 1 << 31;
+pub(crate) const MOST_ROWS: usize = 1 << 31;
 
 /// An open result.
 /// Absent content is None: opt-in groups, columns of a job or a scheme that this run did not have.
@@ -26,7 +26,7 @@ impl ResultFile {
     /// Opens a result.
     ///
     /// # Errors
-    /// As for [`super::read()`].
+    /// As for [`crate::read()`].
     pub fn open(path: &Path) -> Result<ResultFile, TraceError> {
         let (file, header) = open_result(path)?;
         Ok(ResultFile {
@@ -140,7 +140,7 @@ impl ResultFile {
     }
 
     /// A column is longer or shorter than it has to be.
-    pub(super) fn uneven(
+    pub(crate) fn uneven(
         &self,
         group: &str,
         column: &str,
@@ -157,7 +157,7 @@ impl ResultFile {
     }
 
     /// A column is not there that has to be.
-    pub(super) fn lacks(&self, group: &str, column: &str) -> TraceError {
+    pub(crate) fn lacks(&self, group: &str, column: &str) -> TraceError {
         let lacks = Failure::Content(format!("/{group} has no column {column:?}"));
         TraceError::while_reading(&self.path, lacks)
     }
@@ -279,7 +279,7 @@ impl ResultFile {
         })
     }
 
-    pub(super) fn within<T>(
+    pub(crate) fn within<T>(
         &self,
         group: &str,
         read: impl FnOnce(&Group) -> Outcome<Option<T>>,

@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 use twox_hash::XxHash3_128;
 use weir_model::program;
 
-use super::schema;
+use crate::schema;
 
 /// Length of the block: the shortest user block that HDF5 knows.
-pub(super) const BLOCK: usize = 512;
+pub(crate) const BLOCK: usize = 512;
 
 /// First bytes of an HDF5 file without a user block.
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
@@ -34,7 +34,7 @@ const PIECE: usize = 1 << 20;
 
 /// Purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// `result.h5`.
     Result,
     /// The table of a sweep.
@@ -55,7 +55,7 @@ impl Kind {
 
 /// Reasons why a file is not handed to HDF5.
 #[derive(Debug)]
-pub(super) enum Unsealed {
+pub(crate) enum Unsealed {
     /// It cannot be read.
     Io(io::Error),
     /// It is something else.
@@ -101,7 +101,7 @@ pub fn experiment_hash(resolved: &str) -> String {
 
 /// Content of the block.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seal {
+pub(crate) struct Seal {
     kind: Kind,
     schema: u64,
     /// The version of the weir that wrote it.
@@ -161,7 +161,7 @@ impl Mark {
 }
 
 /// Fills in the block of a file that is written otherwise.
-pub(super) fn seal(file: &mut File, kind: Kind, mark: Option<Mark>) -> io::Result<()> {
+pub(crate) fn seal(file: &mut File, kind: Kind, mark: Option<Mark>) -> io::Result<()> {
     let (body, checksum) = body(file)?;
     let seal = Seal {
         kind,
@@ -177,7 +177,7 @@ pub(super) fn seal(file: &mut File, kind: Kind, mark: Option<Mark>) -> io::Resul
 
 /// Checks that this file is of this kind, of the version that this weir reads, and as it was
 /// written.
-pub(super) fn verify(file: &mut File, kind: Kind) -> Result<Seal, Unsealed> {
+pub(crate) fn verify(file: &mut File, kind: Kind) -> Result<Seal, Unsealed> {
     let mut block = Vec::with_capacity(BLOCK);
     file.seek(SeekFrom::Start(0))?;
     file.take(BLOCK as u64).read_to_end(&mut block)?;

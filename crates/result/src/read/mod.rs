@@ -1,4 +1,8 @@
+//! Reads results: whole, by single columns and rows, or to compare two of them.
+
+pub(crate) mod columns;
 mod latency;
+pub(crate) mod rates;
 mod same;
 
 use std::os::unix::fs::OpenOptionsExt;
@@ -8,14 +12,14 @@ use hdf5::{File, Group};
 use rustix::fs::OFlags;
 
 use super::error::TraceError;
+use super::hdf::seal::{Kind, Mark, Unsealed, experiment_hash, verify};
 use super::hdf::{
     DEEPEST, Failure, Outcome, check_self_contained, get_attributes, get_number, get_table,
     get_text, open,
 };
+use super::results::stats::Digest;
 use super::results::{Job, Note};
 use super::schema::{self, Cost, Header, Phases, Run};
-use super::seal::{Kind, Mark, Unsealed, experiment_hash, verify};
-use super::stats::Digest;
 pub use latency::StoredLatency;
 use latency::read_latency;
 pub use same::same_data;
