@@ -11,7 +11,7 @@ use super::{Area, Outcome};
 pub const FAMILY: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 
 /// The font for measuring, and for the PNG.
-pub const FONT: &[u8] = include_bytes!("../fonts/LiberationSans-Regular.ttf");
+pub const FONT: &[u8] = include_bytes!("fonts/LiberationSans-Regular.ttf");
 
 /// Sizes of texts in CSS pixels.
 pub const TITLE: f64 = 17.0;

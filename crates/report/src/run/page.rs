@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::congestion;
-use super::format::{bytes, percent, protocol, scaled, wall, whole};
-use super::page::{Page, Part, Row, Rows};
-use super::parameters::{self, time};
-use super::run::{self, name_of};
-use super::summary::bound;
+use super::name_of;
+use crate::format::{bytes, percent, protocol, scaled, wall, whole};
+use crate::page::{Page, Part, Row, Rows};
+use crate::parameters::{self, time};
+use crate::summary::bound;
 use weir_result::explain::explain;
 use weir_result::{
     Digest, Header, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read,
@@ -49,7 +49,7 @@ pub fn page(path: &Path, name: &str) -> Result<Page, TraceError> {
         .as_ref()
         .and_then(|all| congestion::figure(all, &line));
     let trees = explanation.and_then(|all| congestion::trees(&all, &line));
-    let mut figures = run::figures(&result, &stored)?;
+    let mut figures = super::figures(&result, &stored)?;
     figures.extend(spread);
     figures.extend(trees);
     Ok(Page {
@@ -207,7 +207,7 @@ fn jobs(digest: &Digest) -> Rows {
 }
 
 /// Every key of the experiment.
-pub(super) fn parameter_table(experiment: &str) -> Rows {
+fn parameter_table(experiment: &str) -> Rows {
     Rows {
         title: "Parameters".into(),
         head: ["section", "key", "value"].map(String::from).to_vec(),

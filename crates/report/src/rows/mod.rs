@@ -1,4 +1,8 @@
-//! Rows of a result in the form that a figure draws.
+//! Rows of a result in the form that a figure draws: lines and their bands, heat maps, places.
+
+pub(crate) mod bands;
+pub mod held;
+pub(crate) mod levels;
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Places in the network where links were busy, and where they held packets back: routers by group,
 //! for each kind of links by its name.
 
-use super::figure::{Axis, Figure, Heat, Panel, Plot, Table};
-use super::rows::port_time;
+use super::port_time;
+use crate::figure::{Axis, Figure, Heat, Panel, Plot, Table};
 use weir_model::TERMINAL;
 use weir_result::schema::is_port_of;
 use weir_result::{ResultFile, TraceError};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::draw::{self, DrawError};
-use super::page::Page;
+use super::Page;
+use crate::draw::{self, DrawError};
 use weir_result::remove_leftovers;
 
 /// The page inside the directory.

@@ -1,9 +1,12 @@
-//! The figures of one run: everything that its result holds rows for.
+//! One run: its figures (everything that its result holds rows for), and its page.
 
-use super::bands::line_of;
+pub mod congestion;
+pub mod page;
+
 use super::figure::{Axis, Figure, Lines, Panel, Plot, Series, Table, Ternary};
-use super::rows;
-use super::{bands, levels, parameters};
+use super::parameters;
+use super::rows::bands::line_of;
+use super::rows::{self, bands, levels};
 use weir_model::TERMINAL;
 use weir_result::{ResultFile, Stored, TraceError};
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::figure::{Point, Series, quantile};
-use super::rows::OverTime;
+use super::OverTime;
+use crate::figure::{Point, Series, quantile};
 
 /// Most lines that are still drawn one by one.
 const MOST_LINES: usize = 8;

@@ -1,4 +1,6 @@
-//! The summary of a run: a table for people. The JSON object for programs: [`super::summary_json`].
+//! The summary of a run: a table for people. The JSON object for programs: [`json()`](json::json).
+
+pub mod json;
 
 use super::format::{
     bytes, measured, percent, protocol, scaled, shorten, simulated, wall, whole, wrap,

@@ -1,6 +1,6 @@
 //! Contents of every router at one time.
 
-use super::figure::{Axis, Heat};
+use crate::figure::{Axis, Heat};
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
 

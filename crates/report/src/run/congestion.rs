@@ -1,11 +1,11 @@
 //! Roots of congestion and its spread, on the page of a run.
 
-use super::explanation::{count, lead_to, percent};
+use crate::explanation::{count, lead_to, percent};
 use std::collections::BTreeMap;
 
-use super::figure::{Axis, Figure, Graph, Heat, Link, Node, Panel, Plot, Table};
-use super::page::{Row, Rows};
-use super::parameters::time;
+use crate::figure::{Axis, Figure, Graph, Heat, Link, Node, Panel, Plot, Table};
+use crate::page::{Row, Rows};
+use crate::parameters::time;
 use weir_result::explain::{Explanation, Root, Spread, TreePort};
 
 /// More time bins than any result has.
