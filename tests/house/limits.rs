@@ -71,7 +71,6 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
         ("crates/simulation/src/config", 18),
         ("crates/fabric/src/router", 13),
         ("crates/model/src", 13),
-        ("crates/study/src", 23),
         ("crates/workload/src/tasks", 18),
         ("tests", 71),
     ],
@@ -204,7 +203,7 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/simulation/src/collect/mod.rs fn merge", 81),
         ("crates/simulation/src/collect/mod.rs fn scheme", 76),
         ("crates/simulation/src/assemble/flows.rs fn rules", 87),
-        ("crates/study/src/job_file.rs fn of", 93),
+        ("crates/study/src/job_file/mod.rs fn of", 93),
         ("crates/study/src/metric/names.rs fn series", 72),
         ("crates/study/src/metric/read.rs fn read", 75),
         (

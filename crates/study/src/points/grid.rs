@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::job_file::Study;
-use super::selection::Selection;
+use crate::job_file::Study;
+use crate::job_file::selection::Selection;
 use weir_input::ConfigError;
 
 /// More points than a directory should hold.
@@ -13,7 +13,7 @@ const MOST: usize = 1_000_000;
 /// The places of all points that are rows of the table, in order: the last axis changes fastest,
 /// and the seed faster still.
 #[derive(Clone, Debug)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     /// The index of a value on each axis.
     places: Vec<Vec<usize>>,
     /// None: the seed of the experiment itself.
@@ -55,7 +55,7 @@ impl Study {
     ///
     /// # Errors
     /// If nothing is left, an exclusion excludes nothing, or there are too many points.
-    pub(super) fn grid(&self) -> Result<Grid, ConfigError> {
+    pub(crate) fn grid(&self) -> Result<Grid, ConfigError> {
         let seeds = self.seeds.as_ref();
         let grid = Grid {
             places: self.places()?,

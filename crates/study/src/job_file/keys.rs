@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use super::tune::TuneFile;
+use crate::tune::TuneFile;
 use weir_input::registry::range::ScaleKind;
 use weir_input::{Duration, Elsewhere};
 

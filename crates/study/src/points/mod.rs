@@ -1,5 +1,9 @@
 //! The points of a study: one experiment for each combination of the values of its axes and each
-//! seed.
+//! seed. `grid` finds their places, and `expand` makes their experiments.
+
+mod alone;
+pub(crate) mod expand;
+mod grid;
 
 use super::job_file::Study;
 

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::alone::{Baselines, Found};
-use super::dir::{Setup, SweepDir};
-use super::job_file::{SEED, Study};
-use super::needs::Unmet;
-use super::point::{Point, Role};
+use super::{Point, Role};
+use crate::dir::{Setup, SweepDir};
+use crate::job_file::needs::Unmet;
+use crate::job_file::{SEED, Study};
 use weir_input::ConfigError;
 use weir_result::experiment_hash;
 use weir_simulation::config::{Catalog, Document, Experiment};

@@ -1,17 +1,25 @@
-//! A job file, checked.
+//! A job file, checked: a study, and its sections beside those of an experiment.
+
+pub(crate) mod axis;
+pub(crate) mod claim;
+pub(crate) mod criterion;
+pub(crate) mod figure;
+pub(crate) mod keys;
+pub(crate) mod needs;
+pub(crate) mod selection;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::axis::Axis;
-use super::claim::Claim;
-use super::criterion::Criterion;
-use super::figure::{Figure, metrics_at};
-use super::file::{Options, ReducedFile, Scale};
 use super::metric::Metric;
 use super::metric::names::SCORE;
-use super::needs::Need;
-use super::selection::{Selection, axis_named};
+use axis::Axis;
+use claim::Claim;
+use criterion::Criterion;
+use figure::{Figure, metrics_at};
+use keys::{Options, ReducedFile, Scale};
+use needs::Need;
+use selection::{Selection, axis_named};
 use weir_input::Given;
 use weir_input::{ConfigError, suggest};
 use weir_model::Invalid;

@@ -1,10 +1,10 @@
 //! `[[figure]]`, checked.
 
 use super::axis::{Axis, check_name};
-use super::file::{FigureFile, FigureKind, Interval, Names};
-use super::metric::{Metric, names, pattern};
+use super::keys::{FigureFile, FigureKind, Interval, Names};
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
+use crate::metric::{Metric, names, pattern};
 use weir_input::Given;
 use weir_input::registry::range::ScaleKind;
 use weir_input::{ConfigError, Duration};
@@ -112,7 +112,7 @@ impl FigureKind {
 
 impl Figure {
     /// The figure, and its requirements on the results.
-    pub(super) fn read(
+    pub(crate) fn read(
         given: &Given,
         axes: &[Axis],
         jobs: &[String],
@@ -431,7 +431,7 @@ pub fn heat_time(name: &str) -> Option<Time> {
 
 /// The metrics that a name stands for: one for each job if it has a `*` that no number of several
 /// explains.
-pub(super) fn metrics_at(
+pub(crate) fn metrics_at(
     at: &Given,
     name: &str,
     jobs: &[String],
@@ -446,6 +446,6 @@ pub(super) fn metrics_at(
 }
 
 /// The metric called `name`; `at` is the place of the name.
-pub(super) fn metric_at(at: &Given, name: &str, jobs: &[String]) -> Result<Metric, ConfigError> {
+pub(crate) fn metric_at(at: &Given, name: &str, jobs: &[String]) -> Result<Metric, ConfigError> {
     Metric::parse(name, jobs).map_err(|error| at.wrong(error.message, error.remedy))
 }

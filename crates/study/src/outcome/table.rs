@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::io;
 
 use super::cell::cell;
-use super::criterion::add_scores;
-use super::dir::{Reading, Stamp, State, SweepDir, Values};
-use super::expand::Points;
-use super::job_file::Study;
-use super::metric::{Metric, Ran};
-use super::point::{Point, Role};
+use crate::dir::{Reading, Stamp, State, SweepDir, Values};
+use crate::job_file::Study;
+use crate::job_file::criterion::add_scores;
+use crate::metric::{Metric, Ran};
+use crate::points::expand::Points;
+use crate::points::{Point, Role};
 use weir_result::{Frame, ResultFile, TraceError, replace};
 use weir_simulation::config::{Catalog, Experiment};
 

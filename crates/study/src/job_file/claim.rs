@@ -1,14 +1,14 @@
-//! `[[claims]]`, checked. Their measurement is in `verdict`.
+//! `[[claims]]`, checked. Their measurement is in `outcome::verdict`.
 
 use super::axis::{Axis, check_name, quantity};
 use super::figure::metric_at;
-use super::file::{
+use super::keys::{
     Along, BoundFile, ClaimFile, FirstFile, MonotoneFile, OrderFile, ReferenceFile, Scale, SeedsBy,
     Slope,
 };
-use super::metric::Metric;
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
+use crate::metric::Metric;
 use weir_input::ConfigError;
 use weir_input::Given;
 use weir_model::Invalid;
@@ -26,35 +26,35 @@ pub struct Claim {
     pub selection: Selection,
     /// Scale at which it is checked; None: at both.
     pub scale: Option<Scale>,
-    pub(super) seeds: SeedsBy,
-    pub(super) reduce: Option<Reduce>,
-    pub(super) reference: Option<Reference>,
-    pub(super) bound: Bound,
+    pub(crate) seeds: SeedsBy,
+    pub(crate) reduce: Option<Reduce>,
+    pub(crate) reference: Option<Reference>,
+    pub(crate) bound: Bound,
 }
 
 /// One number of those along an axis.
 #[derive(Clone, Debug)]
-pub(super) struct Reduce {
+pub(crate) struct Reduce {
     pub axis: usize,
     pub how: ReduceHow,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum ReduceHow {
+pub(crate) enum ReduceHow {
     Take(Along),
     First(Condition),
 }
 
 /// The metric is above (or below) `times` of something.
 #[derive(Clone, Debug)]
-pub(super) struct Condition {
+pub(crate) struct Condition {
     pub above: bool,
     pub times: f64,
     pub of: Of,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Of {
+pub(crate) enum Of {
     Nothing,
     Start,
     Metric(Metric),
@@ -62,7 +62,7 @@ pub(super) enum Of {
 
 /// Reference to compare with.
 #[derive(Clone, Debug)]
-pub(super) struct Reference {
+pub(crate) struct Reference {
     pub ratio: bool,
     pub metric: Metric,
     /// Index of an axis and of the value that replaces the point's own.
@@ -70,7 +70,7 @@ pub(super) struct Reference {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     /// Between these two.
     Range { min: Option<f64>, max: Option<f64> },
     /// Never going in the wrong direction along these values of an axis by more than the slack (a
@@ -87,7 +87,7 @@ pub(super) enum Bound {
 
 impl Claim {
     /// The claim, and its requirements on the results.
-    pub(super) fn read(
+    pub(crate) fn read(
         given: &Given,
         axes: &[Axis],
         jobs: &[String],

@@ -15,7 +15,7 @@ pub struct Selection {
 
 impl Selection {
     /// Reads a table of axes and values.
-    pub(super) fn read(given: &Given, axes: &[Axis]) -> Result<Selection, ConfigError> {
+    pub(crate) fn read(given: &Given, axes: &[Axis]) -> Result<Selection, ConfigError> {
         let members = given.members().ok_or_else(|| {
             given.wrong(
                 format!("expected a table, got {}", given.type_name()),
@@ -37,7 +37,7 @@ impl Selection {
 
     /// The same points in a study that has kept some values of its axes; None if it has none of
     /// them.
-    pub(super) fn within(&self, whole: &[Axis], kept: &[Axis]) -> Option<Selection> {
+    pub(crate) fn within(&self, whole: &[Axis], kept: &[Axis]) -> Option<Selection> {
         let place = |axis: usize, value: &usize| {
             let label = &whole[axis].values[*value].label;
             let values = &kept[axis].values;
@@ -52,7 +52,7 @@ impl Selection {
     }
 
     /// Reads the key `key` of `given`; everything if it is not there.
-    pub(super) fn of(given: &Given, key: &str, axes: &[Axis]) -> Result<Selection, ConfigError> {
+    pub(crate) fn of(given: &Given, key: &str, axes: &[Axis]) -> Result<Selection, ConfigError> {
         match given.get(key) {
             Some(given) => Selection::read(&given, axes),
             None => Ok(Selection::default()),
@@ -60,7 +60,7 @@ impl Selection {
     }
 
     /// Reads the key `where` of a reference: one value for each axis that is named.
-    pub(super) fn elsewhere(at: &Given, axes: &[Axis]) -> Result<Vec<(usize, usize)>, ConfigError> {
+    pub(crate) fn elsewhere(at: &Given, axes: &[Axis]) -> Result<Vec<(usize, usize)>, ConfigError> {
         let one = |(axis, values): (usize, Vec<usize>)| match values.as_slice() {
             [value] => Ok((axis, *value)),
             _ => Err(at.refuse(Invalid::new(
@@ -88,7 +88,7 @@ impl Selection {
 }
 
 /// The index of the axis called `name`; `given` is the place of the name.
-pub(super) fn axis_named(given: &Given, axes: &[Axis], name: &str) -> Result<usize, ConfigError> {
+pub(crate) fn axis_named(given: &Given, axes: &[Axis], name: &str) -> Result<usize, ConfigError> {
     axes.iter()
         .position(|axis| axis.name == name)
         .ok_or_else(|| {

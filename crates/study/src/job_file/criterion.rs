@@ -2,11 +2,11 @@
 
 use super::axis::{check_name, quantity};
 use super::figure::metric_at;
-use super::file::{BoundFile, CriterionFile, Goal};
-use super::metric::Metric;
-use super::metric::names::{CRITERION, SCORE};
+use super::keys::{BoundFile, CriterionFile, Goal};
 use super::needs::Need;
 use super::selection::Selection;
+use crate::metric::Metric;
+use crate::metric::names::{CRITERION, SCORE};
 use weir_input::ConfigError;
 use weir_input::Given;
 use weir_model::Invalid;
@@ -38,7 +38,7 @@ enum Of {
 
 impl Criterion {
     /// The criterion, and its requirements on the results.
-    pub(super) fn read(
+    pub(crate) fn read(
         given: &Given,
         jobs: &[String],
     ) -> Result<(Criterion, Vec<Need>), ConfigError> {
@@ -209,7 +209,7 @@ fn number(at: &Given, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError>
 
 /// Adds to rows whose values are those of `metrics` the columns of the criteria, and that of the
 /// score. Returns the new columns.
-pub(super) fn add_scores(
+pub(crate) fn add_scores(
     criteria: &[Criterion],
     metrics: &[Metric],
     rows: &mut [&mut Vec<Option<f64>>],

@@ -1,10 +1,10 @@
 //! Requirements of figures and claims on the results, against the records of the study's points.
 
-use super::metric::names::SLOWDOWN;
-use super::metric::of_record;
-use super::metric::pattern::fits;
-use super::metric::{Metric, NotAMetric, Slowdown};
 use super::selection::Selection;
+use crate::metric::names::SLOWDOWN;
+use crate::metric::of_record;
+use crate::metric::pattern::fits;
+use crate::metric::{Metric, NotAMetric, Slowdown};
 use weir_input::Given;
 use weir_input::{ConfigError, Duration, Until, suggest};
 use weir_model::{LinkKind, Time};
@@ -15,7 +15,7 @@ use weir_simulation::{Plan, counts_as_nothing, scheme_numbers};
 
 /// A name in a figure or a claim that some of the points must have something for.
 #[derive(Clone, Debug)]
-pub(super) struct Need {
+pub(crate) struct Need {
     /// Place where it is named.
     pub at: Given,
     /// The name of a metric, or of rows.
@@ -45,7 +45,7 @@ impl Need {
 }
 
 /// The needs that no point so far meets.
-pub(super) struct Unmet<'a> {
+pub(crate) struct Unmet<'a> {
     needs: Vec<(&'a Need, Option<NotAMetric>)>,
     reduced: bool,
 }

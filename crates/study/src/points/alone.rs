@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::metric::Slowdown;
-use super::needs::Need;
-use super::point::{Point, Role};
+use super::{Point, Role};
+use crate::job_file::needs::Need;
+use crate::metric::Slowdown;
 use weir_input::Given;
 use weir_input::{ConfigError, Until};
 use weir_result::experiment_hash;
@@ -18,12 +18,12 @@ use weir_simulation::config::{Catalog, Document, Experiment, WorkloadConfig};
 use weir_workload::open::endpoints::Endpoints;
 
 /// Runs that slowdowns require.
-pub(super) struct Baselines<'a> {
+pub(crate) struct Baselines<'a> {
     asked: Vec<(&'a Need, &'a Slowdown)>,
 }
 
 /// A job of a point, and how it runs alone.
-pub(super) struct Found {
+pub(crate) struct Found {
     job: String,
     hash: String,
     /// True if it is alone at that point already.

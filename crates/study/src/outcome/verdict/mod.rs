@@ -5,9 +5,9 @@ mod evaluation;
 use std::{fmt, io};
 
 use super::cell::cell;
-use super::dir::SweepDir;
-use super::dir::write;
-use super::job_file::Study;
+use crate::dir::SweepDir;
+use crate::dir::write;
+use crate::job_file::Study;
 
 /// Verdict on a claim.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Seeds, Verdict};
-use crate::axis::Axis;
-use crate::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
-use crate::file::{Along, SeedsBy};
 use crate::job_file::Study;
+use crate::job_file::axis::Axis;
+use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
+use crate::job_file::keys::{Along, SeedsBy};
 use crate::metric::Metric;
-use crate::table::{Row, Table};
+use crate::outcome::table::{Row, Table};
 
 /// Verdict on a claim over some seeds.
 struct Judgement {

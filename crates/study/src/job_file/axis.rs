@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::file::{AxisFile, RangeFile};
+use super::keys::{AxisFile, RangeFile};
 use weir_input::Given;
 use weir_input::{ConfigError, Duration, suggest};
 use weir_model::Invalid;
@@ -22,7 +22,7 @@ pub struct Axis {
     /// Its values, at least one.
     pub values: Vec<AxisValue>,
     /// Simulated time from which they hold, if that is not the whole run.
-    pub(super) fork_at: Option<Given>,
+    pub(crate) fork_at: Option<Given>,
     given: Given,
 }
 
@@ -34,7 +34,7 @@ pub struct AxisValue {
     /// As a number, if all values of the axis are numbers of one unit.
     pub number: Option<f64>,
     /// Keys of the experiment and their values.
-    pub(super) sets: Vec<(String, Given)>,
+    pub(crate) sets: Vec<(String, Given)>,
     quantity: Option<(f64, String)>,
 }
 
@@ -57,7 +57,7 @@ pub fn quantity(text: &str) -> Option<(f64, String)> {
 
 impl Axis {
     /// Reads one `[[axis]]`.
-    pub(super) fn read(given: &Given) -> Result<Axis, ConfigError> {
+    pub(crate) fn read(given: &Given) -> Result<Axis, ConfigError> {
         let section = given.section();
         let file: AxisFile = section.parse()?;
         check_name(given, "name", &file.name)?;
@@ -110,7 +110,7 @@ impl Axis {
     }
 
     /// Keeps these values only, in the order of the axis.
-    pub(super) fn keep(&mut self, wanted: &[usize]) {
+    pub(crate) fn keep(&mut self, wanted: &[usize]) {
         let mut index = 0;
         self.values.retain(|_| {
             index += 1;
@@ -119,7 +119,7 @@ impl Axis {
     }
 
     /// An error about this axis.
-    pub(super) fn refuse(&self, key: &str, message: String, remedy: &str) -> ConfigError {
+    pub(crate) fn refuse(&self, key: &str, message: String, remedy: &str) -> ConfigError {
         self.given.refuse(Invalid::new(key, message, remedy))
     }
 }
@@ -129,7 +129,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// Names of axes, figures and claims appear in file names and tables.
-pub(super) fn check_name(given: &Given, key: &str, name: &str) -> Result<(), ConfigError> {
+pub(crate) fn check_name(given: &Given, key: &str, name: &str) -> Result<(), ConfigError> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.chars().all(good) && !name.starts_with('.') {
         return Ok(());
