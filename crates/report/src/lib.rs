@@ -2,9 +2,7 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-mod bands;
 pub mod compare;
-pub mod congestion;
 #[cfg(feature = "figures")]
 pub mod draw;
 #[cfg(not(feature = "figures"))]
@@ -13,14 +11,14 @@ pub mod draw;
 pub mod explanation;
 pub mod figure;
 pub mod format;
-pub mod held;
-mod levels;
 pub mod page;
 pub mod parameters;
 pub mod rows;
 pub mod run;
-pub mod run_page;
 pub mod summary;
-pub mod summary_json;
 pub mod sweep;
-pub mod write;
+
+pub use page::write;
+pub use rows::held;
+pub use run::{congestion, page as run_page};
+pub use summary::json as summary_json;

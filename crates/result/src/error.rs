@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::hdf::Failure;
-use super::seal::Unsealed;
+use super::hdf::seal::Unsealed;
 
 /// Errors of a result file. All of them are fatal for the file, none for the run's numbers.
 #[derive(Debug, Error)]

@@ -3,21 +3,15 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod attribution;
-mod columns;
 mod error;
 pub mod explain;
-mod frame;
 mod hdf;
 pub mod out_dir;
-mod rates;
 mod read;
 mod results;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
-mod scale;
 pub mod schema;
-mod seal;
-mod stats;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -25,14 +19,15 @@ mod write;
 pub use attribution::table::{
     Attribution, Elsewhere, ElsewhereRow, Looks, Pressure, PressureRow, WaitRow, Waits,
 };
-pub use columns::{ResultFile, endpoints_of};
 pub use error::{TraceError, first_missing};
-pub use frame::{Frame, write_frame};
+pub use hdf::seal::{Mark, experiment_hash};
 pub use out_dir::lock::{Holder, Lock, Taken, began, here};
 pub use out_dir::partial::{Partial, remove_leftovers, replace};
 pub use out_dir::{difference, lasting};
-pub use rates::{RatesOverTime, Whose};
+pub use read::columns::{ResultFile, endpoints_of};
+pub use read::rates::{RatesOverTime, Whose};
 pub use read::{Entry, Stored, StoredLatency, read, read_header, read_mark, read_run, same_data};
+pub use results::stats::{Digest, Shape, Stats};
 pub use results::{
     Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series, Timeline,
 };
@@ -41,7 +36,6 @@ pub use schema::{
     JobTask, JobTasks, JobTotals, LatencyNumbers, PhaseRow, Phases, PortRow, Ports, RateRow, Rates,
     RouterRow, Routers, Run, TimelineNumbers,
 };
-pub use seal::{Mark, experiment_hash};
-pub use stats::{Digest, Shape, Stats};
 pub use weir_model::table::{Iterations, LinkIntervals, Messages, Packets, Summary, TaskIntervals};
+pub use write::frame::{Frame, write_frame};
 pub use write::write;

@@ -1,5 +1,7 @@
 //! The page: one HTML file that needs nothing else, and no network. Its only script sorts tables;
-//! without scripts they stay as they are.
+//! without scripts they stay as they are. `write` puts it on the disk, with its figures.
+
+pub mod write;
 
 use super::draw::{self, DrawError};
 use super::figure::Figure;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table, number};
-use super::super::held;
-use super::super::levels::{self, Did};
 use super::super::rows as of_result;
+use super::super::rows::held;
+use super::super::rows::levels::{self, Did};
 use super::super::run::ternary as triangle;
 use super::groups::{self, Groups};
 use super::seeds::mean;

@@ -4,10 +4,10 @@ pub(super) mod table;
 
 use hdf5::Group;
 
-use crate::columns::{MOST_ROWS, ResultFile};
 use crate::error::TraceError;
+use crate::hdf::scale::put_table;
 use crate::hdf::{Outcome, get_attributes, get_table, group, open, put_attributes};
-use crate::scale::put_table;
+use crate::read::columns::{MOST_ROWS, ResultFile};
 
 use table::Attribution;
 

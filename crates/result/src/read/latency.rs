@@ -4,8 +4,8 @@ use hdf5::Group;
 
 use crate::hdf::{Outcome, get_attributes, get_table, open};
 use crate::results::Job;
+use crate::results::stats::Stats;
 use crate::schema::{self, Buckets, LatencyNumbers};
-use crate::stats::Stats;
 
 /// One latency class as stored.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,6 +7,7 @@ use std::process::Command;
 use super::super::sample::{self, EXPERIMENT};
 use super::super::*;
 use super::{SEED, folder, names, write_sample};
+use crate::hdf::seal;
 
 #[test]
 fn a_name_that_would_leave_its_group_is_refused() {

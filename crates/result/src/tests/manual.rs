@@ -101,7 +101,7 @@ fn the_manual_describes_the_schema() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/result-file.md");
     let manual = fs::read_to_string(path).expect("docs/result-file.md");
     let (start, end) = (
-        "<!-- made from crates/result/src/schema.rs -->\n",
+        "<!-- made from crates/result/src/schema/mod.rs -->\n",
         "<!-- end -->",
     );
     let (before, rest) = manual

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::comparison::letter;
-use crate::axis::Axis;
 use crate::job_file::Study;
-use crate::table::Row;
+use crate::job_file::axis::Axis;
+use crate::outcome::table::Row;
 use weir_input::ConfigError;
 
 /// Rules by which the points of two sweeps with the same axes match.

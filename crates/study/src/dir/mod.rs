@@ -12,8 +12,8 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::file::Options;
-use super::point::Point;
+use super::job_file::keys::Options;
+use super::points::Point;
 use weir_model::visible;
 use weir_result::{
     Lock, Mark, Taken, began, first_missing, here, read_mark, remove_leftovers, replace, schema,

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use crate::expand::each;
 use crate::job_file::Study;
-use crate::point::Point;
+use crate::points::Point;
+use crate::points::expand::each;
 use weir_input::ConfigError;
 use weir_model::Time;
 use weir_result::experiment_hash;

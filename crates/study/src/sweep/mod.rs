@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, about, write};
 use super::job_file::Study;
-use super::point::Point;
+use super::points::Point;
 use forks::Forks;
 use sessions::{SESSIONS, Sessions};
 use weir_engine::StopReason;

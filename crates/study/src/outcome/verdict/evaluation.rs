@@ -1,0 +1,440 @@
+//! Judges claims by the table of a study, over all seeds and with each alone.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Seeds, Verdict};
+use crate::job_file::Study;
+use crate::job_file::axis::Axis;
+use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
+use crate::job_file::keys::{Along, SeedsBy};
+use crate::metric::Metric;
+use crate::outcome::table::{Row, Table};
+
+/// Verdict on a claim over some seeds.
+struct Judgement {
+    measured: String,
+    holds: Option<bool>,
+    /// Measured value, if it is one number.
+    value: Option<f64>,
+}
+
+/// Points at one place on all axes except perhaps one, and the value measured there.
+struct Measured {
+    at: Vec<usize>,
+    value: f64,
+}
+
+type Outcome<T> = Result<T, String>;
+
+impl Study {
+    /// Verdicts on all claims.
+    pub fn verdicts(&self, table: &Table) -> Vec<Verdict> {
+        let evaluation = |seed: Option<u64>| {
+            let mut rows: HashMap<&[usize], Vec<&Row>> = HashMap::new();
+            let chosen = |row: &&Row| seed.is_none_or(|seed| row.seed == seed);
+            for row in table.rows.iter().filter(chosen) {
+                rows.entry(&row.at).or_default().push(row);
+            }
+            Evaluation {
+                study: self,
+                table,
+                rows,
+            }
+        };
+        let seeds: BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
+        let alone: Vec<Evaluation> = match seeds.len() {
+            0 | 1 => Vec::new(),
+            _ => seeds
+                .into_iter()
+                .map(|seed| evaluation(Some(seed)))
+                .collect(),
+        };
+        let all = evaluation(None);
+        let verdict = |claim| all.verdict(claim, &alone);
+        self.claims.iter().map(verdict).collect()
+    }
+}
+
+struct Evaluation<'a> {
+    study: &'a Study,
+    table: &'a Table,
+    /// The points at each place: one for each seed.
+    rows: HashMap<&'a [usize], Vec<&'a Row>>,
+}
+
+impl Evaluation<'_> {
+    fn axes(&self) -> &[Axis] {
+        &self.study.axes
+    }
+
+    /// `alone` are the same with one seed each.
+    fn verdict(&self, claim: &Claim, alone: &[Evaluation]) -> Verdict {
+        let unit = claim.unit(self.axes());
+        let Judgement {
+            mut measured,
+            holds,
+            value,
+        } = self.judge(claim, &unit);
+        let each: Vec<Judgement> = alone.iter().map(|one| one.judge(claim, &unit)).collect();
+        let values: Vec<f64> = each.iter().filter_map(|one| one.value).collect();
+        if value.is_some() && !values.is_empty() {
+            let (low, high) = (taken(Along::Min, &values), taken(Along::Max, &values));
+            measured.push_str(&format!(
+                " (seeds: {} to {})",
+                number(low),
+                with_unit(high, &unit)
+            ));
+        }
+        Verdict {
+            id: claim.id.clone(),
+            says: claim.says.clone(),
+            measured,
+            bound: self.bound_in_words(claim, &unit),
+            holds,
+            seeds: (!each.is_empty()).then(|| Seeds {
+                held: each.iter().filter(|one| one.holds == Some(true)).count(),
+                of: each.len(),
+            }),
+        }
+    }
+
+    fn judge(&self, claim: &Claim, unit: &str) -> Judgement {
+        let (measured, holds, value) = match self.all(claim) {
+            Err(why) => (format!("not measured: {why}"), None, None),
+            Ok(all) => {
+                let (text, holds) = match &claim.bound {
+                    Bound::Range { min, max } => self.range(&all, *min, *max, unit),
+                    Bound::Slope { .. } => self.slope(&all, &claim.bound, unit),
+                };
+                let value = match all[..] {
+                    [Measured { value, .. }] => Some(value),
+                    _ => None,
+                };
+                (text, Some(holds), value)
+            }
+        };
+        Judgement {
+            measured,
+            holds,
+            value,
+        }
+    }
+
+    /// Measured values at each place that the claim is about.
+    fn all(&self, claim: &Claim) -> Outcome<Vec<Measured>> {
+        let mut places: Vec<Vec<usize>> = Vec::new();
+        for row in &self.table.rows {
+            let mut at = row.at.clone();
+            if let Some(reduce) = &claim.reduce {
+                at[reduce.axis] = 0;
+            }
+            if claim.selection.has(&row.at) && !places.contains(&at) {
+                places.push(at);
+            }
+        }
+        if places.is_empty() {
+            return Err("no point is selected".into());
+        }
+        let one = |at: Vec<usize>| {
+            let value = self.compared(claim, &at)?;
+            Ok(Measured { at, value })
+        };
+        places.into_iter().map(one).collect()
+    }
+
+    /// The measure at a place, compared with the reference if there is one.
+    fn compared(&self, claim: &Claim, at: &[usize]) -> Outcome<f64> {
+        let own = self.measure(claim, &claim.metric, at, claim.reduce.as_ref())?;
+        let Some(Reference {
+            ratio,
+            metric,
+            at: places,
+        }) = &claim.reference
+        else {
+            return Ok(own);
+        };
+        let mut there = at.to_vec();
+        for (axis, value) in places {
+            there[*axis] = *value;
+        }
+        // A reference at one place of the axis is the number there.
+        let fixed = |reduce: &&Reduce| !places.iter().any(|(axis, _)| *axis == reduce.axis);
+        let reduce = claim.reduce.as_ref().filter(fixed);
+        let other = self.measure(claim, metric, &there, reduce)?;
+        let result = if *ratio { own / other } else { own - other };
+        // Nowhere is no number, though a number over it would be 0.
+        match own.is_finite() && other.is_finite() && result.is_finite() {
+            true => Ok(result),
+            false => Err(format!(
+                "{} cannot be compared with {}",
+                number(own),
+                number(other)
+            )),
+        }
+    }
+
+    /// The metric at a place, or one number of those along an axis.
+    fn measure(
+        &self,
+        claim: &Claim,
+        metric: &Metric,
+        at: &[usize],
+        reduce: Option<&Reduce>,
+    ) -> Outcome<f64> {
+        let Some(Reduce { axis, how }) = reduce else {
+            return self.value(metric, at, claim.seeds);
+        };
+        let mut places = Vec::new();
+        let values = 0..self.axes()[*axis].values.len();
+        for value in values {
+            let wanted = claim.selection.on(*axis);
+            let mut place = at.to_vec();
+            place[*axis] = value;
+            if wanted.is_none_or(|wanted| wanted.contains(&value))
+                && self.rows.contains_key(place.as_slice())
+            {
+                places.push(place);
+            }
+        }
+        if places.is_empty() {
+            return Err(format!("there is no point at {}", self.place(at)));
+        }
+        match how {
+            ReduceHow::Take(take) => {
+                let values = places.iter().map(|at| self.value(metric, at, claim.seeds));
+                Ok(taken(*take, &values.collect::<Outcome<Vec<f64>>>()?))
+            }
+            ReduceHow::First(condition) => {
+                self.first(metric, *axis, places, condition, claim.seeds)
+            }
+        }
+    }
+
+    /// Place on an axis where a condition first holds: by linear interpolation between the last
+    /// place where it does not and the first where it does; infinity if nowhere.
+    fn first(
+        &self,
+        metric: &Metric,
+        axis: usize,
+        mut places: Vec<Vec<usize>>,
+        condition: &Condition,
+        seeds: SeedsBy,
+    ) -> Outcome<f64> {
+        let x = |at: &Vec<usize>| {
+            self.axes()[axis].values[at[axis]]
+                .number
+                .unwrap_or(f64::NAN)
+        };
+        places.sort_by(|a, b| x(a).total_cmp(&x(b)));
+        let start = self.value(metric, &places[0], seeds)?;
+        let mut before: Option<(f64, f64)> = None;
+        for at in &places {
+            let own = self.value(metric, at, seeds)?;
+            let of = match &condition.of {
+                Of::Nothing => 1.0,
+                Of::Start => start,
+                Of::Metric(metric) => self.value(metric, at, seeds)?,
+            };
+            let sign = if condition.above { 1.0 } else { -1.0 };
+            // More than 0 if the condition holds.
+            let beyond = sign * (own - condition.times * of);
+            let here = x(at);
+            if beyond > 0.0 {
+                return Ok(match before {
+                    Some((x, short)) => x + (here - x) * -short / (beyond - short),
+                    None => here,
+                });
+            }
+            before = Some((here, beyond));
+        }
+        Ok(f64::INFINITY)
+    }
+
+    /// The metric at a place, over its seeds.
+    fn value(&self, metric: &Metric, at: &[usize], seeds: SeedsBy) -> Outcome<f64> {
+        let rows = self
+            .rows
+            .get(at)
+            .ok_or_else(|| format!("there is no point at {}", self.place(at)))?;
+        let column = self
+            .table
+            .column(metric)
+            .ok_or_else(|| format!("{} is not in the table", metric.name()))?;
+        let one = |row: &&Row| {
+            row.values[column].ok_or_else(|| match row.state.as_str() {
+                "done" => format!("{} is missing at {}", metric.name(), self.place(at)),
+                state => format!("the point {} ({}) is {state}", row.point, self.place(at)),
+            })
+        };
+        let values = rows.iter().map(one).collect::<Outcome<Vec<f64>>>()?;
+        Ok(match seeds {
+            SeedsBy::Mean => taken(Along::Mean, &values),
+            SeedsBy::Min => taken(Along::Min, &values),
+            SeedsBy::Max => taken(Along::Max, &values),
+        })
+    }
+
+    fn range(
+        &self,
+        all: &[Measured],
+        min: Option<f64>,
+        max: Option<f64>,
+        unit: &str,
+    ) -> (String, bool) {
+        let good = |one: &&Measured| {
+            min.is_none_or(|min| one.value >= min) && max.is_none_or(|max| one.value <= max)
+        };
+        let holds = all.iter().all(|one| good(&one));
+        let values = || all.iter().map(|one| one.value);
+        let low = values().fold(f64::INFINITY, f64::min);
+        let high = values().fold(f64::NEG_INFINITY, f64::max);
+        let text = match all {
+            [one] => with_unit(one.value, unit),
+            _ => {
+                let bad = all.iter().find(|one| !good(one)).map(|one| {
+                    format!(
+                        "; {} at {}",
+                        with_unit(one.value, unit),
+                        self.place(&one.at)
+                    )
+                });
+                format!(
+                    "{} to {} ({} places{})",
+                    number(low),
+                    with_unit(high, unit),
+                    all.len(),
+                    bad.unwrap_or_default()
+                )
+            }
+        };
+        (text, holds)
+    }
+
+    /// True if the measure goes in the right direction along an axis, for all places on the other
+    /// axes.
+    fn slope(&self, all: &[Measured], bound: &Bound, unit: &str) -> (String, bool) {
+        let Bound::Slope {
+            axis,
+            values,
+            rising,
+            slack,
+            strict,
+        } = bound
+        else {
+            return (String::new(), false);
+        };
+        let mut groups: Vec<(Vec<usize>, Vec<&Measured>)> = Vec::new();
+        for one in all {
+            let mut rest = one.at.clone();
+            rest[*axis] = 0;
+            match groups.iter_mut().find(|(own, _)| *own == rest) {
+                Some((_, group)) => group.push(one),
+                None => groups.push((rest, vec![one])),
+            }
+        }
+        let mut shown = None;
+        for (_, group) in &groups {
+            let at = |value: &usize| group.iter().find(|one| one.at[*axis] == *value);
+            let found: Vec<&Measured> = values.iter().filter_map(at).copied().collect();
+            let complete = found.len() == values.len() || (!strict && found.len() > 1);
+            let right = |pair: &[&Measured]| {
+                let (a, b) = (pair[0].value, pair[1].value);
+                let (a, b) = if *rising { (a, b) } else { (-a, -b) };
+                let least = a - slack * a.abs();
+                b > least || (!strict && b == least)
+            };
+            let holds = complete && found.windows(2).all(right);
+            let text = found.iter().map(|one| {
+                let label = &self.axes()[*axis].values[one.at[*axis]].label;
+                format!("{label}: {}", with_unit(one.value, unit))
+            });
+            let text = text.collect::<Vec<_>>().join(", ");
+            if !holds {
+                return (text, false);
+            }
+            shown.get_or_insert(text);
+        }
+        let more = match groups.len() {
+            1 => String::new(),
+            count => format!(" (and so for all {count})"),
+        };
+        (shown.unwrap_or_default() + &more, !groups.is_empty())
+    }
+
+    fn bound_in_words(&self, claim: &Claim, unit: &str) -> String {
+        match &claim.bound {
+            Bound::Range {
+                min: Some(min),
+                max: Some(max),
+            } => format!("{} to {}", number(*min), with_unit(*max, unit)),
+            Bound::Range { min: Some(min), .. } => format!("at least {}", with_unit(*min, unit)),
+            Bound::Range { max, .. } => {
+                format!("at most {}", with_unit(max.unwrap_or(f64::INFINITY), unit))
+            }
+            Bound::Slope {
+                axis,
+                values,
+                rising,
+                slack,
+                strict,
+            } => {
+                let axis = &self.axes()[*axis];
+                let text = match strict {
+                    true => {
+                        let labels = values
+                            .iter()
+                            .map(|value| axis.values[*value].label.as_str());
+                        labels.collect::<Vec<_>>().join(" < ")
+                    }
+                    false if *rising => format!("rising along {}", axis.name),
+                    false => format!("falling along {}", axis.name),
+                };
+                match *slack > 0.0 {
+                    true => format!("{text} (within {})", number(*slack)),
+                    false => text,
+                }
+            }
+        }
+    }
+
+    fn place(&self, at: &[usize]) -> String {
+        let words = self.axes().iter().zip(at);
+        let words =
+            words.map(|(axis, &value)| format!("{}={}", axis.name, axis.values[value].label));
+        let words: Vec<String> = words.collect();
+        match words.is_empty() {
+            true => "the only place".to_string(),
+            false => words.join(" "),
+        }
+    }
+}
+
+/// One number of some; there is at least one.
+fn taken(take: Along, values: &[f64]) -> f64 {
+    let sum = || values.iter().sum::<f64>();
+    match take {
+        Along::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Along::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
+        Along::Sum => sum(),
+        Along::Mean => sum() / values.len() as f64,
+        Along::First => values[0],
+        Along::Last => values[values.len() - 1],
+    }
+}
+
+/// Four digits, as people write them.
+fn number(value: f64) -> String {
+    if value.is_infinite() {
+        return "nowhere".to_string();
+    }
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    rounded.to_string()
+}
+
+fn with_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "" => number(value),
+        _ if value.is_infinite() => number(value),
+        unit => format!("{} {unit}", number(value)),
+    }
+}
