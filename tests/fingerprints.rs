@@ -234,8 +234,8 @@ fn results_are_what_they_were() {
             columns || changed.is_empty() || stored_versions() != Some(versions()),
             "these give other results than before:\n{}\nraise MODEL_VERSION in \
              crates/model/src/program.rs (or VERSION in crates/result/src/schema/mod.rs if only \
-             their form is new), so that no sweep mixes the two; if columns are new and all others as \
-             before, write {REFRESH}=columns",
+             their form is new), so that no sweep mixes the two; if columns are new and all others \
+             as before, write {REFRESH}=columns",
             changed.join("\n")
         );
         let [model, schema] = versions();

@@ -11,7 +11,9 @@ use crate::support::{Experiment, run_plan};
 use weir::fabric::{Application, Drive, Traffic};
 use weir::result::Job;
 use weir::simulation::{Plan, RunError};
-use weir::workload::tasks::{Algorithms, Job as Tasks, Motif, MpiPreset, Protocol, Script};
+use weir::workload::tasks::{
+    Algorithms, Exchange, Job as Tasks, Motif, MpiPreset, Protocol, Script,
+};
 
 const NS: u64 = 1_000;
 
@@ -201,12 +203,14 @@ fn run_program(
                 repetitions: 1,
                 iterations: false,
                 timeline: None,
-                protocol: Protocol {
-                    control_bytes: 25,
-                    ..MpiPreset::Plain.protocol()
+                exchange: Exchange {
+                    protocol: Protocol {
+                        control_bytes: 25,
+                        ..MpiPreset::Plain.protocol()
+                    },
+                    seed: 1,
                 },
                 algorithms: Algorithms::default(),
-                seed: 1,
             },
             numbers,
         }),

@@ -7,17 +7,17 @@ use weir_model::Time;
 
 /// Connection of a task to the network and to time.
 ///
-/// The implementation calls the task back:
-/// - [`super::super::Task::arrived`] at the receiver when the whole message has arrived,
-/// - [`super::super::Task::sent`] at the sender when its content is not needed any more (its last bit has left,
-///   or all of it is acknowledged),
-/// - [`super::super::Task::wake`] when a timer expires.
+/// The implementation calls the task ([`crate::tasks::Task`]) back:
+/// - `arrived` at the receiver when the whole message has arrived,
+/// - `sent` at the sender when its content is not needed any more (its last bit has left, or all of
+///   it is acknowledged),
+/// - `wake` when a timer expires.
 pub trait Wire {
     /// Hands a message to the network after `delay` ps.
     fn send(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
-    /// Calls [`super::super::Task::wake`] after `delay` ps.
+    /// Calls `wake` after `delay` ps.
     fn wake(&mut self, delay: Time);
-    /// Calls [`super::super::Task::sent`] after `delay` ps, for a message that has been copied.
+    /// Calls `sent` after `delay` ps, for a message that has been copied.
     fn copied(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
 }
 
