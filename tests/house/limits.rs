@@ -67,7 +67,6 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
     name: "CROWDED_FOLDERS",
     bound: 12,
     above: &[
-        ("src/cli", 24),
         ("crates/report/src", 21),
         ("crates/study/src", 23),
         ("crates/result/src", 21),
