@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::compare::CompareOptions;
-use super::help::names::Names;
-use super::launch::mpi_library;
-use super::program;
-use super::sweep::SweepCommand;
+use crate::cli::process::launch::mpi_library;
+use crate::cli::process::program;
+use crate::cli::reference::help::names::Names;
+use crate::cli::results::compare::CompareOptions;
+use crate::cli::studies::sweep::SweepCommand;
 use weir_input::{ConfigError, Duration, Size};
 use weir_simulation::config::Document;
 

@@ -1,27 +1,12 @@
-//! The command line: one file per command.
+//! The command line: one file or folder per command, by what it works on.
 
 mod args;
-mod calibrate;
-mod check;
-mod compare;
-mod console;
-mod explain;
-mod export;
-mod failure;
-mod help;
-mod import;
-mod inspect;
-mod launch;
-mod list;
+mod experiment;
 mod main;
-mod program;
-mod report;
-mod run;
-mod schema;
-mod signals;
-pub(crate) mod sweep;
-mod tune;
-mod watch;
+mod process;
+mod reference;
+mod results;
+mod studies;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -43,9 +28,14 @@ use args::{
     CompletionsOptions, DocOptions, ExplainOptions, ExportOptions, ImportOptions, InspectOptions,
     ListOptions, ManOptions, ReportOptions,
 };
-use compare::CompareOptions;
-use console::{tell, tell_error, tell_failure, write_out};
-use failure::{BAD_INPUT, FAILED};
+use experiment::{check, import, run};
+use process::console::{tell, tell_error, tell_failure, write_out};
+use process::failure::{BAD_INPUT, FAILED};
+use process::{failure, launch};
+use reference::{help, list, schema};
+use results::compare::CompareOptions;
+use results::{compare, explain, export, inspect, report};
+use studies::{sweep, tune};
 
 use weir_input::ConfigError;
 use weir_model::visible;

@@ -1,0 +1,218 @@
+//! `weir check`: finds every error of an experiment, and forecasts the cost of its run by beginning
+//! it.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::cli::args::CheckOptions;
+use crate::cli::experiment::calibrate::{Calibrated, calibrated};
+use crate::cli::process::console::{tell_error, tell_warnings};
+use crate::cli::process::failure::BAD_INPUT;
+use weir_fabric::Network;
+use weir_input::ConfigError;
+use weir_model::NEVER;
+use weir_report::format;
+use weir_simulation::config::{Catalog, Document, Experiment};
+use weir_simulation::forecast::{Forecast, Scaling, Workers, offered};
+use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
+
+/// Checks an experiment, prints the resolved file and the expected cost.
+pub fn check(options: &CheckOptions, catalog: &Catalog) -> ExitCode {
+    match checked(options, catalog) {
+        Ok(text) => crate::cli::print(&text),
+        Err(error) => {
+            tell_error(&error);
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigError> {
+    // The run, too, will read its files first.
+    let clock = CpuClock::start();
+    let mut document = Document::read(&options.file)?;
+    options.overrides.apply(&mut document)?;
+    let experiment = document.experiment(catalog)?;
+    let plan = Plan::new(&experiment, None)?;
+    let read = clock.seconds();
+    tell_warnings(&plan.warnings);
+    let Calibrated {
+        mut forecast,
+        trial,
+        words,
+    } = calibrated(&experiment, &plan, !options.no_calibration);
+    if !options.no_calibration {
+        // Assumed values are the same each time.
+        forecast.seconds += read;
+    }
+    let split = workers(options).zip(trial.as_ref());
+    let scaling = split.map(|(workers, trial)| Scaling::of(&plan, &forecast, trial, workers));
+    let topology = &plan.network().topology;
+    let lookahead = match plan.lookahead {
+        NEVER => "none (a single domain)".to_string(),
+        time => format::simulated(time),
+    };
+    let links: u64 = topology.links().iter().map(|links| links.count).sum();
+    if options.json {
+        let mut all = network_json(&experiment, &plan, links);
+        all.extend([
+            ("packet_hops".into(), forecast.packet_hops.round().into()),
+            ("simulated_ps".into(), forecast.end.round().into()),
+            ("processor_seconds".into(), forecast.seconds.into()),
+            (
+                "scaled_seconds".into(),
+                json!(scaling.flatten().map(|scaling| scaling.seconds)),
+            ),
+            ("memory_bytes".into(), forecast.bytes.round().into()),
+            ("how".into(), words.into()),
+            ("experiment".into(), experiment.resolved.into()),
+        ]);
+        return Ok(format!("{:#}\n", Json::Object(all)));
+    }
+    let scheme = plan.scheme.effective(&plan.network().about);
+    let scheme: String = (scheme.iter())
+        .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
+        .collect();
+    let cost = buffers_line(&plan);
+    let failed = failed_lines(plan.network());
+    let offered = offered_line(&experiment, &plan);
+    let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
+    Ok(format!(
+        "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
+         {failed}# lookahead  {lookahead}\n{offered}# work       about {} packet-hops in {} of simulated time\n\
+         # time       about {} on one core ({words})\n{scaled}# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
+        experiment.resolved,
+        topology.describe(),
+        topology.routers(),
+        topology.endpoints(),
+        links,
+        plan.network().partition.domains(),
+        format::scaled(forecast.packet_hops),
+        format::simulated(forecast.end as u64),
+        format::wall(forecast.seconds),
+        format::bytes(forecast.bytes as u64),
+    ))
+}
+
+/// The network, and what is asked of it.
+fn network_json(experiment: &Experiment, plan: &Plan, links: u64) -> Map<String, Json> {
+    let network = plan.network();
+    let topology = &network.topology;
+    let scheme = plan.scheme.effective(&network.about).into_iter();
+    let scheme = scheme.map(|(key, value)| (key.to_string(), value.into()));
+    let all = [
+        ("topology", topology.describe().into()),
+        ("routers", topology.routers().into()),
+        ("endpoints", topology.endpoints().into()),
+        ("links", links.into()),
+        (
+            "failed_links",
+            Json::Object(failed_links(network, 0).collect()),
+        ),
+        (
+            "down_links",
+            Json::Object(failed_links(network, 1).collect()),
+        ),
+        ("domains", network.partition.domains().into()),
+        (
+            "lookahead_ps",
+            json!((plan.lookahead != NEVER).then_some(plan.lookahead)),
+        ),
+        ("effective", Json::Object(scheme.collect())),
+        (
+            "offered",
+            json!(offered_shares(experiment, plan).collect::<BTreeMap<_, _>>()),
+        ),
+    ];
+    all.map(|(key, value)| (key.to_string(), value))
+        .into_iter()
+        .collect()
+}
+
+/// Share of what the links of each kind carry that open-loop traffic offers them, by its name.
+fn offered_shares(experiment: &Experiment, plan: &Plan) -> impl Iterator<Item = (String, f64)> {
+    let kinds = plan.network().topology.link_kinds().iter();
+    let shares = kinds.zip(offered(experiment, plan));
+    let some = shares.filter(|&(_, share)| share > 0.0);
+    some.map(|(kind, share)| (kind.to_string(), share))
+}
+
+/// The same as a line; none if all traffic waits for what it sends.
+fn offered_line(experiment: &Experiment, plan: &Plan) -> String {
+    let shares: Vec<(String, f64)> = offered_shares(experiment, plan).collect();
+    if shares.is_empty() {
+        return String::new();
+    }
+    let part = |(kind, share): &(String, f64)| format!("{kind} {:.0}%", share * 100.0);
+    let parts: Vec<String> = shares.iter().map(part).collect();
+    let too_much = match shares.iter().any(|&(_, share)| share > 1.0) {
+        true => "\n#            more than they carry: queues at the sources grow until the end",
+        false => "",
+    };
+    format!(
+        "# offered    {} of what all links of a kind carry{too_much}\n",
+        parts.join(", ")
+    )
+}
+
+/// The line of the cost of buffers, if the experiment gives one.
+fn buffers_line(plan: &Plan) -> String {
+    let Some(cost) = &plan.cost else {
+        return String::new();
+    };
+    let bytes = buffer_bytes(plan.network());
+    let (size, area) = (format::bytes(bytes), area_mm2(cost, bytes));
+    format!("# buffers    {size} in routers, {area:.4} mm2 ([cost])\n")
+}
+
+/// The ranks and threads for which the time is asked.
+fn workers(options: &CheckOptions) -> Option<Workers> {
+    let number = |given: Option<NonZeroU32>| given.map_or(1, NonZeroU32::get);
+    let asked = options.ranks.is_some() || options.threads.is_some();
+    asked.then_some(Workers {
+        ranks: number(options.ranks),
+        threads: number(options.threads),
+    })
+}
+
+/// The line of the time on several ranks and threads.
+fn scaled_line(forecast: &Forecast, scaling: Option<Scaling>) -> String {
+    let Some(scaling) = scaling else {
+        let why = "signals of the scheme take no time, which one rank and one thread can run";
+        return format!("# scaled     the same: {why}\n");
+    };
+    format!(
+        "# scaled     about {} on these ranks and threads, {:.1} times as fast ({} windows; at \
+         most {} domains on a rank)\n",
+        format::wall(scaling.seconds),
+        forecast.seconds / scaling.seconds,
+        format::scaled(scaling.windows),
+        scaling.domains,
+    )
+}
+
+/// Number of links of each kind that differ from it (0) or are down at some time (1), by the name
+/// of the kind.
+fn failed_links(network: &Network, which: usize) -> impl Iterator<Item = (String, Json)> {
+    let kinds = network.topology.link_kinds();
+    let counts = network.failures.counts();
+    let counts = counts.map(move |(kind, counts)| (kind, counts[which]));
+    let some = counts.filter(|&(_, count)| count > 0);
+    some.map(|(kind, count)| (kinds[kind.index()].to_string(), count.into()))
+}
+
+/// The same as lines; none if there are no such links.
+fn failed_lines(network: &Network) -> String {
+    let line = |(which, word)| {
+        let kinds = failed_links(network, which).map(|(kind, count)| format!("{count} {kind}"));
+        let kinds: Vec<String> = kinds.collect();
+        match kinds.is_empty() {
+            true => String::new(),
+            false => format!("# {word:<10} {} links ([[failure]])\n", kinds.join(", ")),
+        }
+    };
+    [(0, "degraded"), (1, "down")].map(line).concat()
+}

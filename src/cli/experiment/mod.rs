@@ -1,0 +1,7 @@
+//! Commands on an experiment file: they make, check and run it.
+
+pub(super) mod calibrate;
+pub(super) mod check;
+pub(super) mod import;
+pub(super) mod run;
+mod watch;

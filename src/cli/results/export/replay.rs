@@ -1,0 +1,142 @@
+//! The messages of a run as a trace that can be replayed.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::refusal::{check_job, not_written, wrong_with};
+use crate::cli::args::{ExportFormat, ExportOptions};
+use crate::cli::process::failure::Failure;
+use weir_input::Duration;
+use weir_model::{Time, US};
+use weir_result::{ResultFile, TraceError};
+use weir_workload::replay::{Flow, write_goal, write_vef};
+
+/// Writes the messages of a job of a result as a trace.
+///
+/// # Errors
+/// If the result cannot be read, has no such job or no messages, or the file cannot be written.
+pub fn export(
+    options: &ExportOptions,
+    format: ExportFormat,
+    path: &Path,
+    result: &ResultFile,
+) -> Result<String, Failure> {
+    let wrong = |error: TraceError| Failure::bad_input(error.to_string());
+    let unit = unit(options)?;
+    let name = job(result, &options.job)?;
+    let group = format!("data/jobs/{name}");
+    let number = |attribute: &str| -> Result<u64, Failure> {
+        let number = result.number(&group, attribute).map_err(wrong)?;
+        Ok(number.unwrap_or(0.0) as u64)
+    };
+    let (index, start) = (number("index")?, number("start_ps")?);
+    let endpoints = result.column(&group, "endpoint").map_err(wrong)?;
+    let endpoints = endpoints.unwrap_or_default();
+    let flows = flows(result, index, start, &endpoints).map_err(wrong)?;
+    let Some(flows) = flows else {
+        let message = format!("{} has no messages", path.display());
+        let remedy = "run the experiment with output.messages = true";
+        return Err(wrong_with(message, remedy));
+    };
+    let tasks = endpoints.len() as u32;
+    let name = if format == ExportFormat::Vef {
+        "vef"
+    } else {
+        "goal"
+    };
+    let written = write(format, unit, &options.file, &flows, tasks);
+    written.map_err(|error| not_written(&options.file, &error))?;
+    let file = options.file.display();
+    Ok(format!(
+        "{file}: {} messages of {} tasks\nread it with trace = {{ format = \"{name}\", file = \"{file}\", unit = \"{unit} ps\" }}, mpi.rendezvous_from = \"1000 GB\"\n",
+        flows.len(),
+        endpoints.len()
+    ))
+}
+
+/// The unit of times, ps.
+fn unit(options: &ExportOptions) -> Result<Time, Failure> {
+    let Some(text) = &options.unit else {
+        return Ok(1);
+    };
+    let refuse = |message: String| wrong_with(message, "write --unit \"1 ns\", from 1 ps to 1 us");
+    let unit: Result<Duration, String> = text.parse();
+    match unit.map_err(|error| refuse(format!("--unit: {error}")))?.0 {
+        ps @ 1..=US => Ok(ps),
+        _ => Err(refuse(format!("--unit: {text:?} is no unit of time"))),
+    }
+}
+
+/// The name of the job: the given one, or the only one.
+fn job(result: &ResultFile, given: &[String]) -> Result<String, Failure> {
+    let names = result.groups("data/jobs");
+    let names = names.map_err(|error| Failure::bad_input(error.to_string()))?;
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    match (given, known.as_slice()) {
+        ([name], known) => check_job(name, known).map(|()| name.clone()),
+        ([], [only]) => Ok(only.to_string()),
+        ([], known) => Err(wrong_with(
+            format!("the run has {} jobs", known.len()),
+            format!("choose one with --job: {}", known.join(", ")),
+        )),
+        _ => Err(wrong_with(
+            "a trace has the messages of one job",
+            "write one --job",
+        )),
+    }
+}
+
+/// The messages of a job, by sender in the order in which they were sent; None if none were
+/// recorded.
+fn flows(
+    result: &ResultFile,
+    index: u64,
+    start: u64,
+    endpoints: &[u64],
+) -> Result<Option<Vec<Flow>>, TraceError> {
+    let columns = [
+        "job",
+        "source",
+        "message",
+        "destination",
+        "bytes",
+        "generated_ps",
+    ];
+    let Some([jobs, sources, numbers, destinations, bytes, times]) =
+        result.table("data/messages", columns)?
+    else {
+        return Ok(None);
+    };
+    let tasks: HashMap<u64, u32> = endpoints.iter().copied().zip(0..).collect();
+    let mut rows: Vec<(u64, Flow)> = (0..jobs.len())
+        .filter(|&at| jobs[at] == index)
+        .filter_map(|at| {
+            let flow = Flow {
+                from: *tasks.get(&sources[at])?,
+                to: *tasks.get(&destinations[at])?,
+                bytes: bytes[at],
+                start: times[at].saturating_sub(start),
+            };
+            Some((numbers[at], flow))
+        })
+        .collect();
+    rows.sort_unstable_by_key(|&(number, flow)| (flow.from, flow.start, number));
+    Ok(Some(rows.into_iter().map(|(_, flow)| flow).collect()))
+}
+
+fn write(
+    format: ExportFormat,
+    unit: Time,
+    path: &Path,
+    flows: &[Flow],
+    tasks: u32,
+) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    match format {
+        ExportFormat::Vef => write_vef(flows, tasks, unit, &mut out)?,
+        _ => write_goal(flows, tasks, unit, &mut out)?,
+    }
+    out.flush()
+}
