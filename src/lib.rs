@@ -56,8 +56,8 @@
 //! | run parts of your own | [`registry::Family::add`] to a family of the catalog, then [`cli::main()`]; the traits [`congestion::Rules`], [`routing::Routing`], [`topology::Topology`] |
 //! | see what there is | [`catalog::catalog`], as `weir list` |
 //! | know how it is built | `docs/design.md`, `docs/model/`; to add a variant to weir itself, `CONTRIBUTING.md` |
-// All that is printed goes through cli/process/console.rs, which lets no control character of others
-// out.
+// All that is printed goes through cli/process/console.rs, which lets no control character of
+// others out.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod cli;

@@ -1,67 +1,17 @@
-//! All integration tests in one program, which is linked once: one file or folder for each promise.
+//! All integration tests in one program, which is linked once: a folder for each subject, and in it
+//! one file or folder for each promise.
 //!
-//! `cargo test --test all physics_time` runs those of one file.
+//! `cargo test --test all physics::time` runs those of one file.
 
 mod applications;
-mod attack;
-mod bad_input;
-mod bands;
-mod bubbles;
-mod catalog;
-mod claims;
 mod cli;
-mod compare;
-mod conservation;
-mod control_routes;
-mod cost;
-mod cut_off;
-mod damage;
-mod direct;
-mod dragonfly;
-mod engine;
-mod estimates;
-mod explain;
-mod extremes;
-mod failures;
-mod fingerprints;
-mod gpcnet;
-mod hostile_traces;
+mod comparisons;
 mod house;
-mod idle;
-mod kinds;
-mod large_sweeps;
-mod limits;
-mod missing;
-mod moved_studies;
-mod nic_order;
-mod out_dir;
-mod own_routings;
-mod own_schemes;
-mod physics_flows;
-mod physics_queue;
-mod physics_rates;
-mod physics_schemes;
-mod physics_time;
-mod queueing;
-mod records;
-mod reference_codes;
-mod reference_dragonfly;
-mod reference_fattree;
-mod reference_mesh_torus;
-mod relations;
-mod report;
-mod restart;
-mod routings;
-mod same_bits;
-mod shell;
-mod signals;
-mod slowdown;
-mod stall;
+mod networks;
+mod physics;
+mod runs;
+mod same_results;
+mod studies;
 mod support;
-mod sweep;
-mod topologies;
 mod traces;
-mod tree;
-mod tune;
-mod warnings;
-mod windows;
+mod variants;

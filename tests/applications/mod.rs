@@ -1,6 +1,6 @@
 //! Applications on the network: exact times, several jobs at once, ends of runs, refusals.
 //!
-//! The law of a message alone (see `physics_time.rs`): the links' latencies, 10 ns for each router,
+//! The law of a message alone (see `physics/time.rs`): the links' latencies, 10 ns for each router,
 //! and the flits of the message at 1 ns each. A flit is 100 bits.
 
 mod schemes;

@@ -1,7 +1,11 @@
 //! Output of the program: text and destination.
 
+mod bad_input;
+mod compare;
 mod import;
 mod offered;
+mod report;
+mod shell;
 mod terminal;
 mod watch;
 

@@ -7,7 +7,8 @@ use crate::support::{Cli, Experiment};
 #[test]
 fn the_load_of_links_is_that_of_arithmetic() {
     let torus = |load: f64| {
-        let torus = crate::direct::experiment("kind = \"torus\"\nsizes = [16, 16, 16]", "dor");
+        let torus =
+            crate::networks::direct::experiment("kind = \"torus\"\nsizes = [16, 16, 16]", "dor");
         torus.uniform(load).until("2 us")
     };
     for load in [0.4, 0.9] {

@@ -1,6 +1,8 @@
 //! Recorded applications: every format gives the same on any ranks, under every kind of network and
 //! scheme; a written run can be replayed; another reader counts the same.
 
+mod hostile;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -10,8 +12,8 @@ use weir::catalog::catalog;
 use weir::result::{Data, Note};
 use weir::workload::replay::{Flow, write_goal, write_vef};
 
-use crate::catalog::{examples, first_networks};
 use crate::support::{Cli, Experiment, run_on};
+use crate::variants::catalog::{examples, first_networks};
 
 /// Format, file, and other keys of the traces in `tests/traces`.
 const TRACES: [(&str, &str, &str); 10] = [

@@ -1,4 +1,4 @@
-//! The process of a command: its start on one or many ranks, what it prints, the signals that it gets,
+//! The process of a command: its start on one or many ranks, its output, the signals that it gets,
 //! its exit code, and the identity of the program.
 
 pub(super) mod console;

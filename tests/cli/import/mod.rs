@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use crate::reference_dragonfly::booksim;
+use crate::comparisons::dragonfly::booksim;
 use crate::support::{Cli, run_plan};
 use weir::catalog::catalog;
 use weir::config::Experiment;

@@ -1,5 +1,5 @@
-//! The messages of a task, eager and by rendezvous: envelopes and protocols, requests for sends
-//! and receives, and the mailbox of arrivals.
+//! The messages of a task: envelopes and protocols, requests for sends and receives, and the
+//! mailbox of arrivals.
 
 pub(crate) mod envelope;
 mod mailbox;

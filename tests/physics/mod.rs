@@ -1,0 +1,12 @@
+//! Times, rates and costs that follow from arithmetic or queueing theory.
+
+mod cost;
+mod flows;
+mod gpcnet;
+mod idle;
+mod kinds;
+mod limits;
+mod queue;
+pub mod rates;
+mod schemes;
+pub mod time;
