@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cli::experiment::bill::price;
 use crate::cli::process::launch::mpi_library;
 use crate::cli::process::program;
 use crate::cli::reference::help::names::Names;
@@ -288,6 +289,14 @@ pub struct CheckOptions {
     /// Do not begin the run: what it will take is then estimated from the file alone.
     #[arg(long)]
     pub no_calibration: bool,
+    /// Count the parts of the network: routers, ports, links, the bandwidth between halves of it,
+    /// and the ways between routers.
+    #[arg(long)]
+    pub bill: bool,
+    /// The price of each router or link of a kind, for the cost of the network: router=50. May be
+    /// repeated.
+    #[arg(long, value_name = "KIND=PRICE", requires = "bill", value_parser = price)]
+    pub price: Vec<(String, f64)>,
     /// Estimate the time on this number of MPI ranks, too.
     #[arg(long, value_name = "N", conflicts_with = "no_calibration")]
     pub ranks: Option<NonZeroU32>,

@@ -1,6 +1,7 @@
 //! Output of the program: text and destination.
 
 mod bad_input;
+mod bill;
 mod compare;
 mod import;
 mod offered;

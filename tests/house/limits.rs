@@ -14,7 +14,14 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ("weir_input", &[OTHERS, "registry"]),
     (
         "weir_network",
-        &["topology", "partition", "failures", "routing", "queueing"],
+        &[
+            "topology",
+            "bill",
+            "partition",
+            "failures",
+            "routing",
+            "queueing",
+        ],
     ),
     ("weir_result", &[OTHERS, "explain"]),
     (

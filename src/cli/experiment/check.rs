@@ -8,12 +8,14 @@ use std::process::ExitCode;
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::args::CheckOptions;
+use crate::cli::experiment::bill;
 use crate::cli::experiment::calibrate::{Calibrated, calibrated};
 use crate::cli::process::console::{tell_error, tell_warnings};
 use crate::cli::process::failure::BAD_INPUT;
 use weir_fabric::Network;
 use weir_input::ConfigError;
 use weir_model::NEVER;
+use weir_network::bill::Bill;
 use weir_report::format;
 use weir_simulation::config::{Catalog, Document, Experiment};
 use weir_simulation::forecast::{Forecast, Scaling, Workers, offered};
@@ -51,6 +53,8 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     let split = workers(options).zip(trial.as_ref());
     let scaling = split.map(|(workers, trial)| Scaling::of(&plan, &forecast, trial, workers));
     let topology = &plan.network().topology;
+    let parts = options.bill.then(|| Bill::of(&**topology));
+    let cost = (parts.as_ref()).map_or(Ok(None), |parts| bill::cost(parts, &options.price))?;
     let lookahead = match plan.lookahead {
         NEVER => "none (a single domain)".to_string(),
         time => format::simulated(time),
@@ -70,20 +74,22 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
             ("how".into(), words.into()),
             ("experiment".into(), experiment.resolved.into()),
         ]);
+        all.extend(parts.map(|parts| ("bill".into(), bill::json(&parts, cost))));
         return Ok(format!("{:#}\n", Json::Object(all)));
     }
     let scheme = plan.scheme.effective(&plan.network().about);
     let scheme: String = (scheme.iter())
         .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
         .collect();
-    let cost = buffers_line(&plan);
+    let parts = parts.map_or(String::new(), |parts| bill::lines(&parts, cost));
+    let buffers = buffers_line(&plan);
     let failed = failed_lines(plan.network());
     let offered = offered_line(&experiment, &plan);
     let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
          {failed}# lookahead  {lookahead}\n{offered}# work       about {} packet-hops in {} of simulated time\n\
-         # time       about {} on one core ({words})\n{scaled}# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
+         # time       about {} on one core ({words})\n{scaled}# memory     about {} (packets in flight and the result included)\n{buffers}{scheme}{parts}",
         experiment.resolved,
         topology.describe(),
         topology.routers(),

@@ -1,5 +1,6 @@
 //! Commands on an experiment file: they make, check and run it.
 
+pub(super) mod bill;
 pub(super) mod calibrate;
 pub(super) mod check;
 pub(super) mod import;

@@ -201,7 +201,7 @@ fn a_panic_on_one_rank_ends_all() {
     command.args([
         "--ignored",
         "--exact",
-        "restart::crashes::panic_on_rank_one",
+        "runs::restart::crashes::panic_on_rank_one",
         "--nocapture",
         "--test-threads=1",
     ]);

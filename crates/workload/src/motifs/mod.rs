@@ -35,6 +35,7 @@ mod ptrans;
 mod script;
 mod spread;
 mod sweep3d;
+mod training;
 
 /// Builds a motif from its section for this number of tasks.
 pub type Build = fn(&Section, u32) -> Result<Box<dyn Motif>, ConfigError>;
@@ -59,6 +60,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     ping_pong::ENTRY,
     ptrans::ENTRY,
     fft3d::ENTRY,
+    training::ENTRY,
     gpcnet::ring::ENTRY,
     gpcnet::bw_sync::ENTRY,
     gpcnet::allreduce::ENTRY,

@@ -77,6 +77,7 @@ pub const READY_WORKLOADS: &[(&str, &str)] = ready!["workloads":
     "ping-pong",
     "spread-64",
     "sweep3d-64",
+    "training-1b-64",
 ];
 
 /// All presets, one line per file of `presets/`.
