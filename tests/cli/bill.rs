@@ -6,12 +6,19 @@ use crate::support::{Cli, Experiment};
 
 const ARGUMENTS: [&str; 4] = ["check", "experiment.toml", "--no-calibration", "--bill"];
 
-fn frontier() -> String {
-    let network = "[topology]\nfile = \"frontier\"\n[routing]\nalgorithm = \"shortest\"\n";
-    let load =
-        "[[workload]]\nname = \"u\"\npattern = \"uniform\"\nload = 0.1\nmessage = \"4 KiB\"\n";
-    format!("{network}{load}[run]\nuntil = \"1 us\"\n")
-}
+const FRONTIER: &str = r#"
+[topology]
+file = "frontier"
+[routing]
+algorithm = "shortest"
+[[workload]]
+name = "u"
+pattern = { kind = "uniform" }
+load = 0.1
+message = "4 KiB"
+[run]
+until = "1 us"
+"#;
 
 fn bill(text: &str, more: &[&str]) -> Json {
     let arguments = [&ARGUMENTS[..], &["--json"], more].concat();
@@ -24,10 +31,7 @@ fn bill(text: &str, more: &[&str]) -> Json {
 /// other by 37 × 37 × 4 links of 25 GB/s, 137 TB/s.
 #[test]
 fn frontier_has_its_published_links_and_bisection() {
-    let bill = bill(
-        &frontier(),
-        &["--price", "router=50", "--price", "global=2"],
-    );
+    let bill = bill(FRONTIER, &["--price", "router=50", "--price", "global=2"]);
     let global = bill["links"].as_array().expect("links").iter();
     let global = global.filter(|class| class["kind"] == "global");
     let count: u64 = global
