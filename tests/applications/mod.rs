@@ -3,6 +3,7 @@
 //! The law of a message alone (see `physics/time.rs`): the links' latencies, 10 ns for each router,
 //! and the flits of the message at 1 ns each. A flit is 100 bits.
 
+mod collectives;
 mod schemes;
 
 use std::sync::Arc;

@@ -154,7 +154,7 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ),
         (
             "crates/workload/src/motifs/script/tests.rs fn what_is_wrong_is_refused_before_it_runs",
-            84,
+            73,
         ),
         (
             "crates/workload/src/motifs/script/expression.rs fn \

@@ -17,6 +17,7 @@ mod testing;
 
 mod allreduce;
 mod alltoall;
+mod checkpoint;
 mod fft3d;
 mod fixed_pairs;
 mod gpcnet;
@@ -61,6 +62,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     ptrans::ENTRY,
     fft3d::ENTRY,
     training::ENTRY,
+    checkpoint::ENTRY,
     gpcnet::ring::ENTRY,
     gpcnet::bw_sync::ENTRY,
     gpcnet::allreduce::ENTRY,

@@ -1,9 +1,9 @@
 //! Checks a script before it runs: all its expressions are evaluated for every task, and for every
 //! round if they depend on it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::{Message, Phase, Place, Script, holds};
+use super::{Message, Operation, Phase, Place, Script, holds};
 use crate::motifs::script::expression::Expression;
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LATEST, LONGEST_MESSAGE};
@@ -13,6 +13,12 @@ const MOST: u64 = 20_000_000;
 
 /// Tags are below this.
 const TAGS: i64 = 1 << 16;
+
+/// Maximum number of repetitions of a phase in a round.
+const REPEATED: i64 = 1 << 16;
+
+/// The sender of a message to a receive from any task.
+const ANY: i64 = -1;
 
 /// Balance of messages: (sender, receiver, tag) → (sends less receives, phase and message).
 type Ends = HashMap<(i64, i64, i64), (i64, String)>;
@@ -64,15 +70,15 @@ impl Phase {
     fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let messages = self.sends.iter().chain(&self.receives);
         let of_messages = messages.flat_map(|one| {
-            let optional = [&one.times, &one.tag, &one.when];
-            optional.into_iter().flatten().chain([&one.peer])
+            let optional = [&one.peer, &one.times, &one.tag, &one.when];
+            optional.into_iter().flatten()
         });
-        let root = self
-            .collective
-            .iter()
-            .filter_map(|(_, _, root)| root.as_ref());
-        let own = [&self.when, &self.times].into_iter().flatten();
-        own.chain(of_messages).chain(root)
+        let of_collective = self.collective.iter().flat_map(|one| {
+            let optional = [&one.root, &one.first, &one.stride, &one.count];
+            optional.into_iter().flatten()
+        });
+        let own = [&self.when, &self.repeat, &self.times].into_iter();
+        own.flatten().chain(of_messages).chain(of_collective)
     }
 }
 
@@ -134,6 +140,12 @@ impl Check<'_> {
         if let Some(times) = &phase.times {
             self.value(&format!("{key}.times"), times, place, (0, i64::MAX))?;
         }
+        let repeated = match &phase.repeat {
+            Some(repeat) => {
+                self.value(&format!("{key}.repeat"), repeat, place, (0, REPEATED + 1))?
+            }
+            None => 1,
+        };
         if phase.time(place) >= u128::from(LATEST) {
             let message = format!(
                 "task {} computes for longer than can be simulated",
@@ -149,23 +161,41 @@ impl Check<'_> {
             let key = format!("{key}.send.{at}");
             if let Some((to, tag)) = self.message(send, &key, "to", place)? {
                 let end = ends.entry((place.task, to, tag)).or_insert((0, key));
-                end.0 += 1;
+                end.0 += repeated;
             }
         }
         for (receive, at) in phase.receives.iter().zip(0..) {
             let key = format!("{key}.receive.{at}");
             if let Some((from, tag)) = self.message(receive, &key, "from", place)? {
                 let end = ends.entry((from, place.task, tag)).or_insert((0, key));
-                end.0 -= 1;
+                end.0 -= repeated;
             }
         }
-        if let Some((.., Some(root))) = &phase.collective {
-            self.value(
-                &format!("{key}.collective.root"),
-                root,
-                place,
-                (0, self.tasks),
-            )?;
+        match &phase.collective {
+            Some(operation) => self.members(operation, &format!("{key}.collective"), place),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks the group of a collective operation and the root in it.
+    fn members(&self, operation: &Operation, key: &str, place: Place) -> Result<(), ConfigError> {
+        let value = |name: &str, given: &Option<Expression>, usual: i64, range| match given {
+            Some(given) => self.value(&format!("{key}.{name}"), given, place, range),
+            None => Ok(usual),
+        };
+        let first = value("first", &operation.first, 0, (0, self.tasks))?;
+        let stride = value("stride", &operation.stride, 1, (1, self.tasks.max(2)))?;
+        let count = value("count", &operation.count, self.tasks, (1, self.tasks + 1))?;
+        value("root", &operation.root, 0, (0, count))?;
+        let last = first + stride * (count - 1);
+        let (group, _) = operation.members(place);
+        if last >= self.tasks || group.place(place.task as u32).is_none() {
+            let message = format!(
+                "task {} is not in its group of {count} tasks from {first} to {last} in round {}",
+                place.task, place.step
+            );
+            let remedy = "write `first`, `stride` and `count` so that every task is in its group";
+            return self.refuse(key, message, remedy);
         }
         Ok(())
     }
@@ -192,12 +222,10 @@ impl Check<'_> {
             Some(tag) => self.value(&format!("{key}.tag"), tag, place, (0, TAGS))?,
             None => 0,
         };
-        let peer = self.value(
-            &format!("{key}.{peer}"),
-            &message.peer,
-            place,
-            (0, self.tasks),
-        )?;
+        let peer = match &message.peer {
+            Some(task) => self.value(&format!("{key}.{peer}"), task, place, (0, self.tasks))?,
+            None => ANY,
+        };
         Ok(Some((peer, tag)))
     }
 
@@ -208,42 +236,82 @@ impl Check<'_> {
             .filter(|(_, (left, _))| *left != 0)
             .collect();
         open.sort_unstable();
-        let Some(((from, to, tag), (left, key))) = open.into_iter().next() else {
-            return Ok(());
-        };
-        let what = match left > 0 {
+        // What is sent goes to the receives from any task first, which are the first of the list.
+        let mut any: BTreeMap<(i64, i64), (i64, String)> = BTreeMap::new();
+        for ((from, to, tag), (left, key)) in open {
+            if from == ANY {
+                any.insert((to, tag), (-left, key));
+                continue;
+            }
+            let taken = any.get_mut(&(to, tag)).map_or(0, |(places, _)| {
+                let taken = left.clamp(0, *places);
+                *places -= taken;
+                taken
+            });
+            if left != taken {
+                return self.unmatched([from, to, tag, step], left > 0, &key);
+            }
+        }
+        let mut left = any.into_iter().filter(|(_, (places, _))| *places > 0);
+        match left.next() {
+            Some(((to, tag), (_, key))) => self.unmatched([ANY, to, tag, step], false, &key),
+            None => Ok(()),
+        }
+    }
+
+    fn unmatched(
+        &self,
+        [from, to, tag, step]: [i64; 4],
+        sent: bool,
+        key: &str,
+    ) -> Result<(), ConfigError> {
+        let what = match sent {
             true => "is sent and not received",
             false => "is received and not sent",
         };
-        let message = format!(
-            "a message from task {from} to task {to} with tag {tag} {what} in round {step}"
-        );
+        let from = match from {
+            ANY => "any task".to_string(),
+            from => format!("task {from}"),
+        };
+        let message =
+            format!("a message from {from} to task {to} with tag {tag} {what} in round {step}");
         self.refuse(
-            &key,
+            key,
             message,
             "write a receive for every send, with the same tag",
         )
     }
 
-    /// Checks that all tasks or none reach a collective operation, with the same root.
+    /// Checks that all tasks of a group reach a collective operation, as often, with the same root.
     fn collectives(&self, script: &Script, rounds: u32) -> Result<(), ConfigError> {
         for (phase, at) in script.phases.iter().zip(0..) {
-            let Some((.., root)) = &phase.collective else {
+            let Some(operation) = &phase.collective else {
                 continue;
             };
             let key = format!("phases.{at}.collective");
             for step in 0..i64::from(rounds) {
+                let tasks = self.tasks;
                 let part = |task: i64| {
-                    let tasks = self.tasks;
                     let place = Place { task, tasks, step };
-                    let root = root.as_ref().and_then(|root| root.value(place));
-                    holds(&phase.when, place).then_some(root)
+                    let times = super::value(&phase.repeat, 1, place);
+                    let part = (operation.members(place), times);
+                    (holds(&phase.when, place) && times > 0).then_some(part)
                 };
-                if let Some(task) = (1..self.tasks).find(|&task| part(task) != part(0)) {
-                    let message = format!("task {task} does otherwise than task 0 in round {step}");
-                    let remedy =
-                        "all tasks have to take part in a collective operation, with the same root";
-                    return self.refuse(&key, message, remedy);
+                for task in 0..tasks {
+                    let Some(mine) = part(task) else { continue };
+                    let ((group, _), _) = mine;
+                    // Members agree if each agrees with the next one.
+                    let next = group
+                        .place(task as u32)
+                        .map_or(0, |at| (at + 1) % group.count);
+                    let next = i64::from(group.member(next));
+                    if part(next) != Some(mine) {
+                        let message =
+                            format!("task {next} does otherwise than task {task} in round {step}");
+                        let remedy = "all tasks of a group have to take part in a collective \
+                                      operation, with the same root";
+                        return self.refuse(&key, message, remedy);
+                    }
                 }
             }
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Build, bytes};
 use crate::tasks::collectives::Kind;
-use crate::tasks::{Motif, Script as Calls};
+use crate::tasks::{Group, Motif, Script as Calls};
 use expression::{Expression, NOTATION, Place};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
@@ -48,6 +48,10 @@ struct PhaseParams {
     /// Which tasks take part, in which rounds: an expression that is not 0. All by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     when: Option<Formula>,
+    /// Repetitions of the phase, one after the other, in each round: an expression from 0 to
+    /// 65,536; 1 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<Formula>,
     /// Computation.
     #[serde(skip_serializing_if = "Option::is_none")]
     compute: Option<Duration>,
@@ -60,7 +64,7 @@ struct PhaseParams {
     /// Messages from others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     receive: Vec<ReceiveParams>,
-    /// A collective operation of all tasks.
+    /// A collective operation, of all tasks or of groups of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     collective: Option<CollectiveParams>,
 }
@@ -88,7 +92,7 @@ struct SendParams {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReceiveParams {
-    /// The task: an expression.
+    /// The task: an expression; or "any", for the first message that arrives with its tag.
     from: Formula,
     /// Its tag: an expression from 0 to 65,535; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,9 +111,19 @@ struct CollectiveParams {
     /// Bytes of each task (of each pair for an alltoall; of a reduce_scatter, the share of a task).
     #[serde(default = "nothing")]
     bytes: Size,
-    /// The root, where there is one: an expression; task 0 by default.
+    /// The root, where there is one: an expression, its place in the group; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     root: Option<Formula>,
+    /// The first task of the group that this task is in: an expression; 0 by default. (A
+    /// communicator: `first = "task / 4 * 4"` and `count = 4` are groups of four neighbours.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first: Option<Formula>,
+    /// Distance from one task of the group to the next: an expression; 1 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stride: Option<Formula>,
+    /// Number of tasks of the group: an expression; all by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<Formula>,
 }
 
 /// An expression as written: a string, or a number.
@@ -202,6 +216,12 @@ pub const ENTRY: Entry<Build> = Entry {
     examples: &[
         r#"rounds = 2, phases = [{ compute = "1 us", send = [{ to = "(task + 1) % tasks", bytes = "20 kB" }], receive = [{ from = "(task - 1) % tasks" }] }]"#,
         r#"phases = [{ collective = { kind = "allreduce", bytes = "1 KiB" } }]"#,
+        concat!(
+            r#"phases = [{ repeat = 2, collective = { kind = "alltoall", bytes = "2 kB", "#,
+            r#"first = "task % 2", stride = 2, count = "(tasks + 1 - task % 2) / 2" } }, "#,
+            r#"{ send = [{ to = 0, bytes = "1 kB", when = "task > 0" }] }, "#,
+            r#"{ when = "task == 0", repeat = "tasks - 1", receive = [{ from = "any" }] }]"#
+        ),
     ],
     parameters: Keys::of::<Params>(),
     build,
@@ -217,17 +237,30 @@ struct Script {
 #[derive(Debug)]
 struct Phase {
     when: Option<Expression>,
+    repeat: Option<Expression>,
     compute: Time,
     times: Option<Expression>,
     sends: Vec<Message>,
     receives: Vec<Message>,
-    collective: Option<(Kind, u64, Option<Expression>)>,
+    collective: Option<Operation>,
+}
+
+/// A collective operation.
+#[derive(Debug)]
+struct Operation {
+    kind: Kind,
+    bytes: u64,
+    root: Option<Expression>,
+    first: Option<Expression>,
+    stride: Option<Expression>,
+    count: Option<Expression>,
 }
 
 /// A send or a receive.
 #[derive(Debug)]
 struct Message {
-    peer: Expression,
+    /// None: any task.
+    peer: Option<Expression>,
     /// Length of a send.
     bytes: u64,
     times: Option<Expression>,
@@ -266,7 +299,7 @@ impl Reader<'_> {
         let sends = phase.send.iter().enumerate().map(|(at, send)| {
             let key = format!("{key}.send.{at}");
             Ok(Message {
-                peer: self.expression(&format!("{key}.to"), &send.to)?,
+                peer: Some(self.expression(&format!("{key}.to"), &send.to)?),
                 bytes: bytes(self.section, &format!("{key}.bytes"), send.bytes)?,
                 times: self.optional(&format!("{key}.times"), &send.times)?,
                 tag: self.optional(&format!("{key}.tag"), &send.tag)?,
@@ -276,7 +309,10 @@ impl Reader<'_> {
         let receives = phase.receive.iter().enumerate().map(|(at, receive)| {
             let key = format!("{key}.receive.{at}");
             Ok(Message {
-                peer: self.expression(&format!("{key}.from"), &receive.from)?,
+                peer: match receive.from.0.as_str() {
+                    "any" => None,
+                    _ => Some(self.expression(&format!("{key}.from"), &receive.from)?),
+                },
                 bytes: 0,
                 times: None,
                 tag: self.optional(&format!("{key}.tag"), &receive.tag)?,
@@ -285,11 +321,14 @@ impl Reader<'_> {
         });
         let collective = phase.collective.as_ref().map(|collective| {
             let key = format!("{key}.collective");
-            Ok((
-                collective.kind.kind(),
-                bytes(self.section, &format!("{key}.bytes"), collective.bytes)?,
-                self.optional(&format!("{key}.root"), &collective.root)?,
-            ))
+            Ok(Operation {
+                kind: collective.kind.kind(),
+                bytes: bytes(self.section, &format!("{key}.bytes"), collective.bytes)?,
+                root: self.optional(&format!("{key}.root"), &collective.root)?,
+                first: self.optional(&format!("{key}.first"), &collective.first)?,
+                stride: self.optional(&format!("{key}.stride"), &collective.stride)?,
+                count: self.optional(&format!("{key}.count"), &collective.count)?,
+            })
         });
         if phase.times.is_some() && phase.compute.is_none() {
             let remedy = "add `compute`, or write it beside the `bytes` of a send";
@@ -302,6 +341,7 @@ impl Reader<'_> {
         }
         Ok(Phase {
             when: self.optional(&format!("{key}.when"), &phase.when)?,
+            repeat: self.optional(&format!("{key}.repeat"), &phase.repeat)?,
             compute: phase.compute.map_or(0, |time| time.0),
             times: self.optional(&format!("{key}.times"), &phase.times)?,
             sends: sends.collect::<Result<_, ConfigError>>()?,
@@ -361,23 +401,36 @@ impl Phase {
         calls.compute(self.time(place).min(u128::from(LATEST)) as Time);
         let mark = calls.mark();
         for receive in self.receives.iter().filter(|one| holds(&one.when, place)) {
-            calls.irecv(receive.peer(place), receive.tag(place));
+            let from = receive.peer.is_some().then(|| receive.peer(place));
+            calls.irecv(from, receive.tag(place));
         }
         for send in self.sends.iter().filter(|one| holds(&one.when, place)) {
             calls.isend(send.peer(place), send.length(place) as u64, send.tag(place));
         }
         calls.wait_all(calls.since(mark));
-        if let Some((kind, bytes, root)) = &self.collective {
-            let root = value(root, 0, place) as u32;
-            let all = crate::tasks::Group::all(calls.tasks());
-            calls.collective(*kind, all, root, *bytes);
+        if let Some(operation) = &self.collective {
+            let (group, root) = operation.members(place);
+            calls.collective(operation.kind, group, root, operation.bytes);
         }
+    }
+}
+
+impl Operation {
+    /// The group of a task, and the place of the root in it.
+    fn members(&self, place: Place) -> (Group, u32) {
+        let value = |given: &Option<Expression>, usual| value(given, usual, place) as u32;
+        let group = Group {
+            first: value(&self.first, 0),
+            stride: value(&self.stride, 1),
+            count: value(&self.count, place.tasks as u64),
+        };
+        (group, value(&self.root, 0))
     }
 }
 
 impl Message {
     fn peer(&self, place: Place) -> u32 {
-        self.peer.value(place).unwrap_or(0) as u32
+        value(&self.peer, 0, place) as u32
     }
 
     fn tag(&self, place: Place) -> u32 {
@@ -400,7 +453,9 @@ impl Motif for Script {
             step: i64::from(part),
         };
         for phase in self.phases.iter().filter(|phase| holds(&phase.when, place)) {
-            phase.write(place, calls);
+            for _ in 0..value(&phase.repeat, 1, place) {
+                phase.write(place, calls);
+            }
         }
         true
     }

@@ -56,6 +56,40 @@ fn a_pipeline() {
 }
 
 #[test]
+fn groups_have_their_own_operations() {
+    // Rows of a grid of 2 × 3, then its columns.
+    let text = "[[phases]]\ncollective = { kind = \"allgather\", bytes = \"100 B\", \
+        first = \"task / 3 * 3\", count = 3 }\n\
+        [[phases]]\nrepeat = 2\ncollective = { kind = \"bcast\", bytes = \"50 B\", \
+        first = \"task % 3\", stride = 3, count = 2, root = 1 }\n";
+    let run = run(text, 6);
+    let sent = |task| {
+        let mut to: Vec<(u32, u64)> = run
+            .sent_by(task)
+            .iter()
+            .map(|sent| (sent.0, sent.1))
+            .collect();
+        to.sort_unstable();
+        to
+    };
+    // The second of a column sends to the first, twice.
+    assert_eq!(sent(4)[..2], [(1, 50), (1, 50)]);
+    assert!(sent(4)[2..].iter().all(|(to, _)| (3..6).contains(to)));
+    assert!(sent(1).iter().all(|(to, _)| (0..3).contains(to)));
+}
+
+#[test]
+fn a_server_takes_what_comes_first() {
+    let text = "[[phases]]\nwhen = \"task > 0\"\ncompute = \"1 us\"\ntimes = \"tasks - task\"\n\
+        send = [{ to = 0, bytes = \"100 B\" }]\n\
+        [[phases]]\nwhen = \"task == 0\"\nrepeat = \"tasks - 1\"\nreceive = [{ from = \"any\" }]\n\
+        compute = \"10 ns\"\n";
+    // Task 3 sends first, at 1 us, task 1 last, at 3 us; the server computes before each receive.
+    let run = run(text, 4);
+    assert_eq!(run.tasks[0].finished(), Some(3_000_000 + 100 + 1_000));
+}
+
+#[test]
 fn rounds_that_differ_and_collectives() {
     let text = "rounds = 3\n[[phases]]\nsend = [{ to = \"xor(task, 2 ** step)\", bytes = \"8 B\" }]\n\
         receive = [{ from = \"xor(task, 2 ** step)\" }]\n\
@@ -72,8 +106,6 @@ fn rounds_that_differ_and_collectives() {
 
 #[test]
 fn what_is_wrong_is_refused_before_it_runs() {
-    let ring = "rounds = 3\n[[phases]]\nsend = [{ to = \"(task + 1) % tasks\", bytes = \"100 B\" }]\n\
-        receive = [{ from = \"(task - 1) % tasks\" }]\n";
     for (from, to, parts) in [
         (
             "task + 1) %",
@@ -143,15 +175,62 @@ fn what_is_wrong_is_refused_before_it_runs() {
             ["phases.0.collective", "task 1 does otherwise", "same root"],
         ),
     ] {
-        assert!(ring.contains(from));
-        let text = ring.replacen(from, to, 1);
-        let section = Section::from_toml(&format!("kind = \"script\"\n{text}")).unwrap();
-        let error = super::super::testing::build(&section, 4)
-            .map(|_| ())
-            .expect_err(&text);
-        let said = format!("{} / {}", error.message, error.remedy().unwrap_or_default());
-        for part in parts {
-            assert!(said.contains(part), "{text}: {said:?} lacks {part:?}");
-        }
+        refused(from, to, parts);
+    }
+}
+
+#[test]
+fn groups_and_repetitions_that_do_not_match_are_refused() {
+    for (from, to, parts) in [
+        (
+            "[[phases]]",
+            "[[phases]]\ncollective = { kind = \"barrier\", first = 1, count = 3 }",
+            [
+                "phases.0.collective",
+                "task 0 is not in its group",
+                "every task",
+            ],
+        ),
+        (
+            "[[phases]]",
+            "[[phases]]\ncollective = { kind = \"barrier\", first = \"task / 3\", count = 2 }",
+            [
+                "phases.0.collective",
+                "task 2 is not in its group",
+                "every task",
+            ],
+        ),
+        (
+            "[[phases]]",
+            "[[phases]]\nrepeat = \"task + 1\"",
+            ["with tag 0 is", "in round 0", "a receive for every send"],
+        ),
+        (
+            "[[phases]]",
+            "[[phases]]\nreceive = [{ from = \"any\", tag = 3 }]\n[[phases]]",
+            [
+                "from any task to task 0 with tag 3",
+                "is received and not sent",
+                "",
+            ],
+        ),
+    ] {
+        refused(from, to, parts);
+    }
+}
+
+/// Checks the refusal of a ring of four tasks in which `from` is `to`.
+fn refused(from: &str, to: &str, parts: [&str; 3]) {
+    let ring = "rounds = 3\n[[phases]]\nsend = [{ to = \"(task + 1) % tasks\", bytes = \"100 B\" }]\n\
+        receive = [{ from = \"(task - 1) % tasks\" }]\n";
+    assert!(ring.contains(from));
+    let text = ring.replacen(from, to, 1);
+    let section = Section::from_toml(&format!("kind = \"script\"\n{text}")).unwrap();
+    let error = super::super::testing::build(&section, 4)
+        .map(|_| ())
+        .expect_err(&text);
+    let said = format!("{} / {}", error.message, error.remedy().unwrap_or_default());
+    for part in parts {
+        assert!(said.contains(part), "{text}: {said:?} lacks {part:?}");
     }
 }

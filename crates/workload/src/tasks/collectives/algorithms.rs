@@ -39,6 +39,19 @@ impl Algorithms {
         gather: GatherBy::Binomial,
         scatter: GatherBy::Binomial,
     };
+
+    /// Rings, as NCCL has them between nodes for all but short messages.
+    pub const NCCL: Algorithms = Algorithms {
+        barrier: BarrierBy::Dissemination,
+        bcast: BcastBy::Auto,
+        reduce: RootedBy::Binomial,
+        allreduce: AllreduceBy::Ring,
+        allgather: AllgatherBy::Ring,
+        reduce_scatter: ReduceScatterBy::Ring,
+        alltoall: AlltoallBy::Linear,
+        gather: GatherBy::Linear,
+        scatter: GatherBy::Linear,
+    };
 }
 
 /// Explicitly chosen algorithms; the preset's for the others.
@@ -55,21 +68,22 @@ pub struct Choices {
     /// "binomial" (plain) or "tree" (ember).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce: Option<RootedBy>,
-    /// "recursive_doubling", "rabenseifner", "ring", "tree" (ember), or "auto" (plain): recursive
-    /// doubling up to 2,048 bytes, or if there are fewer bytes than tasks (of the greatest power of
-    /// two), otherwise Rabenseifner's.
+    /// "recursive_doubling", "rabenseifner", "ring" (nccl), "tree" (ember), or "auto" (plain):
+    /// recursive doubling up to 2,048 bytes, or if there are fewer bytes than tasks (of the greatest
+    /// power of two), otherwise Rabenseifner's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allreduce: Option<AllreduceBy>,
-    /// "recursive_doubling", "bruck", "ring", or "auto": by the sum of all bytes, below 512 KiB
-    /// recursive doubling if the tasks are a power of two, below 80 KiB Bruck's, otherwise the
+    /// "recursive_doubling", "bruck", "ring" (nccl), or "auto": by the sum of all bytes, below 512
+    /// KiB recursive doubling if the tasks are a power of two, below 80 KiB Bruck's, otherwise the
     /// ring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allgather: Option<AllgatherBy>,
-    /// "recursive_halving", "pairwise", or "auto": recursive halving below 512 KiB in all.
+    /// "recursive_halving", "pairwise", "ring" (nccl), or "auto": recursive halving below 512 KiB
+    /// in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_scatter: Option<ReduceScatterBy>,
-    /// "bruck", "pairwise", "ring" (ember: a shift by one more in each step), "linear" (all at
-    /// once), or "auto" (plain): Bruck's up to 256 bytes for each pair if there are 8 tasks or
+    /// "bruck", "pairwise", "ring" (ember: a shift by one more in each step), "linear" (nccl: all
+    /// at once), or "auto" (plain): Bruck's up to 256 bytes for each pair if there are 8 tasks or
     /// more, otherwise pairwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alltoall: Option<AlltoallBy>,
@@ -129,7 +143,12 @@ choice! {
 }
 choice! {
     /// Algorithms of a broadcast.
-    BcastBy { Auto = "auto", Binomial = "binomial", ScatterAllgather = "scatter_allgather", Tree = "tree" }
+    BcastBy {
+        Auto = "auto",
+        Binomial = "binomial",
+        ScatterAllgather = "scatter_allgather",
+        Tree = "tree",
+    }
 }
 choice! {
     /// Algorithms of a reduction to a root.
@@ -137,19 +156,41 @@ choice! {
 }
 choice! {
     /// Algorithms of an allreduce.
-    AllreduceBy { Auto = "auto", RecursiveDoubling = "recursive_doubling", Rabenseifner = "rabenseifner", Ring = "ring", Tree = "tree" }
+    AllreduceBy {
+        Auto = "auto",
+        RecursiveDoubling = "recursive_doubling",
+        Rabenseifner = "rabenseifner",
+        Ring = "ring",
+        Tree = "tree",
+    }
 }
 choice! {
     /// Algorithms of an allgather.
-    AllgatherBy { Auto = "auto", RecursiveDoubling = "recursive_doubling", Bruck = "bruck", Ring = "ring" }
+    AllgatherBy {
+        Auto = "auto",
+        RecursiveDoubling = "recursive_doubling",
+        Bruck = "bruck",
+        Ring = "ring",
+    }
 }
 choice! {
     /// Algorithms of a reduce-scatter.
-    ReduceScatterBy { Auto = "auto", RecursiveHalving = "recursive_halving", Pairwise = "pairwise" }
+    ReduceScatterBy {
+        Auto = "auto",
+        RecursiveHalving = "recursive_halving",
+        Pairwise = "pairwise",
+        Ring = "ring",
+    }
 }
 choice! {
     /// Algorithms of an alltoall.
-    AlltoallBy { Auto = "auto", Bruck = "bruck", Pairwise = "pairwise", Ring = "ring", Linear = "linear" }
+    AlltoallBy {
+        Auto = "auto",
+        Bruck = "bruck",
+        Pairwise = "pairwise",
+        Ring = "ring",
+        Linear = "linear",
+    }
 }
 choice! {
     /// Algorithms of a gather or a scatter.

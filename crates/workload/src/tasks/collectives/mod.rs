@@ -93,6 +93,7 @@ impl Collective {
                 ReduceScatterBy::RecursiveHalving => {
                     reduce_scatter::halving_all(&mut steps, step, bytes)
                 }
+                ReduceScatterBy::Ring => reduce_scatter::ring(&mut steps, step, bytes),
                 _ => reduce_scatter::pairwise(&mut steps, step, bytes),
             },
             Kind::Alltoall => match algorithms.alltoall.choose(bytes, count) {

@@ -8,6 +8,16 @@ pub(super) fn pairwise(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     super::alltoall::ring(steps, step, bytes)
 }
 
+/// Around a ring: each step passes on the partial result of one part, which ends at its owner.
+pub(super) fn ring(steps: &mut Steps, step: u32, bytes: u64) -> bool {
+    if step + 1 >= steps.count {
+        return false;
+    }
+    let (next, last) = (steps.after(1), steps.before(1));
+    steps.exchange(next, bytes, last);
+    true
+}
+
 /// Recursive halving: a task sends the half that its partner is responsible for.
 fn halving_round(steps: &mut Steps, fold: Fold, round: u32, bytes: u64) {
     let Some(number) = fold.number(steps.me) else {

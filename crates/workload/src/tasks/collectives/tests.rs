@@ -76,13 +76,7 @@ fn everybody_hears_of_everybody() {
                 ..base
             },
         ),
-        (
-            Kind::Allreduce,
-            Algorithms {
-                allreduce: AllreduceBy::Ring,
-                ..base
-            },
-        ),
+        (Kind::Allreduce, Algorithms::NCCL),
         (
             Kind::Allreduce,
             Algorithms {
@@ -118,6 +112,7 @@ fn everybody_hears_of_everybody() {
                 ..base
             },
         ),
+        (Kind::ReduceScatter, Algorithms::NCCL),
         (
             Kind::ReduceScatter,
             Algorithms {
@@ -250,6 +245,18 @@ fn volumes(run: &Ideal, count: u32) -> Vec<u64> {
     (0..count)
         .map(|place| sent.get(&(2 + 3 * place)).copied().unwrap_or(0))
         .collect()
+}
+
+#[test]
+fn rings_send_each_part_once_around() {
+    for count in [2, 8, 11] {
+        let sent = |kind, bytes| volumes(&run(kind, Algorithms::NCCL, count, 0, bytes), count);
+        let once = vec![u64::from(count - 1) * 100; count as usize];
+        assert_eq!(sent(Kind::ReduceScatter, 100), once);
+        assert_eq!(sent(Kind::Allgather, 100), once);
+        let twice: Vec<u64> = once.iter().map(|bytes| 2 * bytes).collect();
+        assert_eq!(sent(Kind::Allreduce, 100 * u64::from(count)), twice);
+    }
 }
 
 #[test]

@@ -80,6 +80,10 @@ pub enum MpiPreset {
     // bytes: the last two, and the header of a long message's content (13), are a flit of 32 bytes
     // shorter there.
     Ember,
+    /// As NCCL's rings between nodes: allreduce, allgather and reduce-scatter around a ring, an
+    /// alltoall with all messages at once; no rendezvous, because receivers have posted their
+    /// buffers. The time that its kernels take for a step is not in it.
+    Nccl,
 }
 
 /// `mpi = { … }` of a job: a preset, and deviations from it.
@@ -91,7 +95,8 @@ pub struct Mpi {
     /// of host overhead for each send, 0.55 ns for each byte of an eager one. "ember", as SST's
     /// Firefly without its host delays: rendezvous from 12,001 bytes, complete when the receiver
     /// says so; eager sends complete at once; headers and control messages of 45 bytes; collectives
-    /// on a binary tree, alltoall by a ring shift.
+    /// on a binary tree, alltoall by a ring shift. "nccl", as its rings between nodes: allreduce,
+    /// allgather and reduce-scatter around a ring, alltoall at once; no rendezvous.
     pub preset: MpiPreset,
     /// Minimum length of messages that send a request first (rendezvous); shorter ones go at once
     /// (eager).
@@ -173,6 +178,7 @@ impl Mpi {
     pub fn algorithms(&self) -> Algorithms {
         match self.preset {
             MpiPreset::Ember => self.collectives.over(Algorithms::EMBER),
+            MpiPreset::Nccl => self.collectives.over(Algorithms::NCCL),
             MpiPreset::Plain | MpiPreset::Codes => self.collectives.over(Algorithms::default()),
         }
     }
@@ -206,6 +212,10 @@ impl MpiPreset {
                 header_bytes: 45,
                 completes: Completes::Copied,
                 rendezvous_completes: RendezvousCompletes::Received,
+                ..plain
+            },
+            MpiPreset::Nccl => Protocol {
+                rendezvous_from: u64::MAX,
                 ..plain
             },
         }
