@@ -67,6 +67,7 @@ pub const REGISTRIES: &[&str] = &[
     "crates/workload/src/patterns",
     "crates/workload/src/replay",
     "tests/experiments",
+    "tests/traces",
 ];
 
 /// Entries of a folder: files and folders.

@@ -6,6 +6,7 @@ mod gpcnet;
 mod idle;
 mod kinds;
 mod limits;
+mod products;
 mod queue;
 pub mod rates;
 mod schemes;

@@ -123,6 +123,7 @@ fn seeds() -> Vec<Seed> {
         ("matrix", "", files(&["matrix.csv"])),
         ("connections", "", files(&["chain.cm"])),
         ("vef", "", files(&["mixed.vef"])),
+        ("simai", "", files(&["step.simai"])),
         ("simgrid", rate, files(&["mixed.ti"])),
         ("allprof", "", files(&all.each_ref().map(String::as_str))),
         ("chakra", "groups = \"groups.json\"\n", files(&npus)),

@@ -16,12 +16,13 @@ use crate::support::{Cli, Experiment, run_on};
 use crate::variants::catalog::{examples, first_networks};
 
 /// Format, file, and other keys of the traces in `tests/traces`.
-const TRACES: [(&str, &str, &str); 10] = [
+const TRACES: [(&str, &str, &str); 11] = [
     ("goal", "mixed.goal", "compute = \"x 0.5\""),
     ("goal", "mixed.goal.bin", ""),
     ("simgrid", "mixed.ti", "flops_per_second = 1e9"),
     ("allprof", "allprof/rank-0.txt", ""),
     ("chakra", "chakra/npu.0.et", "groups = \"groups.json\""),
+    ("simai", "step.simai", "compute = \"x 0.1\""),
     ("flows", "flows.csv", ""),
     ("matrix", "matrix.csv", ""),
     ("matrix", "matrix.csv", "order = \"phases\""),
@@ -114,6 +115,11 @@ fn plain_bytes(file: &str) -> u64 {
         "mixed.ti" => 6 * (20_000 + 3_000) + 3 * 30_000,
         "allprof/rank-0.txt" => 4 * (20_000 + 400 + 4) + 2 * 32_000,
         "chakra/npu.0.et" => 4 * 20_000,
+        // Of each of 8 tasks: weights of 4 replicas, then pairs of tasks, layer by layer.
+        "step.simai" => {
+            let pairs = 20_000 + 2 * 10_000 + 2 * 20_000 + 15_000 + 2 * 10_000;
+            8 * (60_000 * 3 / 4 + pairs + 2 * 50_000 * 3 / 4)
+        }
         "mixed.vef" => 1_000 + 2 * 20_000 + 64 + 2 * 30_000,
         "flows.csv" => 4_096 + 4_096 + 20_000 + 100_000 + 1 + 64 + 50_000 + 50_000,
         "matrix.csv" => 2 * 100 + 2 * 2_000 + 30_000 + 1 + 4 * 64 + 5 * 9_000 + 12_000,

@@ -49,6 +49,7 @@ fn all_traces() -> Vec<Program> {
         ("simgrid", "mixed.ti", "flops_per_second = 1e9"),
         ("allprof", "allprof/rank-0.txt", ""),
         ("chakra", "chakra/npu.0.et", "groups = \"groups.json\""),
+        ("simai", "step.simai", ""),
     ];
     assert!(
         traces

@@ -192,6 +192,25 @@ def chakra(path):
     return seen
 
 
+def simai(text):
+    head, _, *layers = text.splitlines()
+    words = head.split()
+    key = lambda name: int(words[words.index(name + ":") + 1])
+    tasks, tensor, expert = key("all_gpus"), key("model_parallel_NPU_group"), key("ep")
+    data = tasks // tensor // key("pp")
+    names = {"ALLREDUCE": "allreduce", "ALLGATHER": "allgather", "REDUCESCATTER": "reduce_scatter", "ALLTOALL": "alltoall"}
+    seen = Counter()
+    for layer in layers:
+        columns = layer.split()
+        for at, own in ((3, tensor), (6, tensor), (9, data)):
+            name, *group = columns[at].split("_", 1)
+            members = {"EP": expert, "DP_EP": data // expert}.get(group[0]) if group else own
+            if name in names and members > 1 and int(columns[at + 1]):
+                seen[f"parts_in_{names[name]}"] += tasks
+                seen[f"parts_in_{names[name]}_bytes"] += tasks * int(columns[at + 1])
+    return seen
+
+
 def count(form, path):
     if form in ("allprof", "chakra"):
         return globals()[form](path)

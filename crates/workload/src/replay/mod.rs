@@ -53,6 +53,7 @@ mod connections;
 mod flows;
 mod goal;
 mod matrix;
+mod simai;
 mod simgrid;
 mod vef;
 
@@ -93,6 +94,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     simgrid::ENTRY,
     allprof::ENTRY,
     chakra::ENTRY,
+    simai::ENTRY,
 ];
 
 /// The result of reading a file.
@@ -357,7 +359,7 @@ mod tests {
 
     /// The traces of the integration tests. For formats with a file per task only the first: sends
     /// and calls of other tasks are missing.
-    const FILES: [(&str, &[u8]); 9] = [
+    const FILES: [(&str, &[u8]); 10] = [
         (
             "goal",
             include_bytes!("../../../../tests/traces/mixed.goal"),
@@ -383,6 +385,10 @@ mod tests {
             include_bytes!("../../../../tests/traces/flows.csv"),
         ),
         ("vef", include_bytes!("../../../../tests/traces/mixed.vef")),
+        (
+            "simai",
+            include_bytes!("../../../../tests/traces/step.simai"),
+        ),
         (
             "matrix",
             include_bytes!("../../../../tests/traces/matrix.csv"),

@@ -83,14 +83,19 @@ pub const READY_WORKLOADS: &[(&str, &str)] = ready!["workloads":
 /// All presets, one line per file of `presets/`.
 #[rustfmt::skip]
 pub const PRESETS: &[(&str, &str)] = ready!["presets":
+    "aries",
     "bbq-4vc",
     "booksim2",
     "codes",
+    "infiniband-hdr",
+    "infiniband-ndr",
     "merlin",
     "osha-2vc",
     "osha-4vc",
     "sasha-2vc",
     "sasha-4vc",
+    "slingshot-11",
+    "tomahawk-5",
 ];
 
 #[cfg(test)]

@@ -212,6 +212,14 @@ fn replicas(section: &Section, params: &Params, tasks: u32) -> Result<u32, Confi
         let remedy = "let it divide the number of replicas, and of experts";
         return refuse("expert", message, remedy);
     }
+    if model.experts == 0 && params.expert > 1 {
+        let message = "the model has no experts to share".to_string();
+        return refuse(
+            "expert",
+            message,
+            "write model.experts, or leave `expert` out",
+        );
+    }
     if model.experts > 0 && model.active_experts > model.experts {
         let message = format!("a token cannot go to {} experts", model.active_experts);
         let remedy = format!("write at most {}", model.experts);

@@ -123,6 +123,7 @@ fn layouts_that_do_not_fit_are_refused() {
     assert!(refused(" }\ntensor = 3", 8).contains("8 tasks cannot be divided into replicas of 3"));
     assert!(refused(" }\npipeline = 9", 9).contains("8 layers cannot be divided among 9 stages"));
     assert!(refused(", experts = 4 }\nexpert = 3", 9).contains("groups of 3"));
+    assert!(refused(" }\nexpert = 2", 8).contains("no experts to share"));
     assert!(refused(", experts = 1 }", 2).contains("a token cannot go to 2 experts"));
     assert!(refused(" }\nmicro_batches = 0", 2).contains("write 1 or more"));
     assert!(refused(" }\nflops = 0.0", 2).contains("not a rate"));
