@@ -45,22 +45,26 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     let mut layers = Vec::new();
     while let Some(words) = next(&mut lines)? {
         if layers.len() as u64 == layout.layers {
-            return Err(lines.fault(
-                format!("there are more than {} layers", layout.layers),
-                "write their number into the second line",
-            ))?;
+            return Err(lines
+                .fault(
+                    format!("there are more than {} layers", layout.layers),
+                    "write their number into the second line",
+                )
+                .into());
         }
         layers.push(layer(&lines, &words, compute)?);
     }
     if (layers.len() as u64) < layout.layers {
-        return Err(lines.fault(
-            format!(
-                "{} of {} layers are missing",
-                layout.layers - layers.len() as u64,
-                layout.layers
-            ),
-            "the file is not complete",
-        ))?;
+        return Err(lines
+            .fault(
+                format!(
+                    "{} of {} layers are missing",
+                    layout.layers - layers.len() as u64,
+                    layout.layers
+                ),
+                "the file is not complete",
+            )
+            .into());
     }
     let of_a_task = layers.len() as u64 * 7;
     if of_a_task > MOST_OPERATIONS as u64 || of_a_task * u64::from(layout.tasks) > MOST {
@@ -69,7 +73,7 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
             layers.len(),
             layout.tasks
         );
-        return Err(Fault::new(message, "take a smaller model or fewer GPUs"))?;
+        return Err(Fault::new(message, "take a smaller model or fewer GPUs").into());
     }
     let mut coverage = Coverage::default();
     if layout.pipeline_bytes > 0 {
