@@ -3,7 +3,9 @@
 
 use crate::same_results::same_bits::{busy, same_on};
 use crate::support::{Experiment, run_plan};
-use crate::variants::catalog::{crowded, examples, failing, first_networks, networks};
+use crate::variants::catalog::{
+    crowded, examples, failing, first_networks, first_networks_by_turns, networks,
+};
 use weir::catalog::catalog;
 use weir::model::Time;
 
@@ -66,9 +68,11 @@ fn of_every_routing_on_every_topology() {
 
 #[test]
 fn of_every_queueing() {
+    let mut turn = 0;
     for variant in &catalog().queueing.variants {
         for example in examples("scheme", variant) {
-            for network in first_networks() {
+            turn += 1;
+            for network in first_networks_by_turns(turn) {
                 let network = crowded(network, "800 ns").set("queueing", example.clone());
                 with_routers(&network)
                     .iter()
@@ -80,9 +84,11 @@ fn of_every_queueing() {
 
 #[test]
 fn of_every_scheme() {
+    let mut turn = 0;
     for variant in &catalog().schemes.variants {
         for example in examples("scheme", variant) {
-            for network in first_networks() {
+            turn += 1;
+            for network in first_networks_by_turns(turn) {
                 let crowded = crowded(network, "2 us").set("congestion", example.clone());
                 // Signals that take no time have windows of their own.
                 if crowded.plan().schedule.interleaving.is_none() {

@@ -377,14 +377,16 @@ impl Step {
         self.number += 1;
         let (members, place) = groups.of(among, self.task);
         let count = members.len() as u64;
+        let name = format!("parts in {}", kind.name());
         if count < 2 {
+            coverage.ignored(name, 1, bytes, "they are of a single task");
             return false;
         }
         let share = match kind {
             Kind::Allreduce => bytes,
             _ => bytes / count,
         };
-        coverage.simulated(format!("parts in {}", kind.name()), 1, bytes);
+        coverage.simulated(name, 1, bytes);
         let part = Part::new(kind, &members, place, 0, share, self.number);
         let node = self.builder.add_collective(part);
         self.wait(node);
