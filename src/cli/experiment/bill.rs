@@ -49,13 +49,18 @@ pub fn lines(bill: &Bill, cost: Option<f64>) -> String {
     let mut add = |title: &str, words: String| {
         let _ = writeln!(text, "# {title:<10} {words}");
     };
-    for class in &bill.routers {
+    for (class, at) in bill.routers.iter().zip(0..) {
+        // "40 leaf routers", but not "40 router routers".
+        let kind = match class.kind.as_str() {
+            "router" => String::new(),
+            kind => format!("{kind} "),
+        };
         add(
-            "parts",
+            if at == 0 { "parts" } else { "" },
             format!(
-                "{} {} of {} ports, of which {} are used and {} not",
+                "{} {kind}{} of {} ports, of which {} are used and {} not",
                 format::whole(class.count),
-                plural(&class.kind, class.count),
+                plural("router", class.count),
                 class.ports,
                 format::whole(class.used),
                 format::whole(class.unused),
