@@ -30,7 +30,7 @@ fn bill(text: &str, more: &[&str]) -> Json {
 /// 74 groups of 128 nodes with 4 NICs, 4 links between each pair: half of the machine talks to the
 /// other by 37 × 37 × 4 links of 25 GB/s, 137 TB/s.
 #[test]
-fn frontier_has_its_published_links_and_bisection() {
+fn frontier_has_its_published_links_and_the_bisection_of_arithmetic() {
     let bill = bill(FRONTIER, &["--price", "router=50", "--price", "global=2"]);
     let global = bill["links"].as_array().expect("links").iter();
     let global = global.filter(|class| class["kind"] == "global");
