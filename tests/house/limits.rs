@@ -296,7 +296,7 @@ pub const PHRASES: &[(&str, &str, usize, usize)] = &[
     ),
     ("those that", "Name them: \"packets that\".", 3, 0),
     ("those who", "Name them: \"sources that\".", 0, 0),
-    ("of its own", "Write \"separate\", or leave it out.", 1, 0),
+    ("of its own", "Write \"separate\", or leave it out.", 0, 0),
     ("goes by", "Write \"uses\" or \"depends on\".", 0, 0),
     ("in place of", "Write \"instead of\".", 0, 0),
     (

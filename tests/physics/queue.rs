@@ -64,7 +64,7 @@ fn check(what: &str, waited: f64, expected: f64) {
 }
 
 #[test]
-fn a_nic_is_a_queue_of_its_own() {
+fn a_nic_is_a_separate_queue() {
     // 36 pairs on 36 routers, each with its own NIC queue. After it nothing waits: 20 ns and the
     // flits.
     let mut members: Vec<i64> = (0..36).map(|pair| 2 * pair).collect();

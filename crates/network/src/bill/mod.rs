@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::topology::{Peer, Topology};
+use crate::topology::{Links, Peer, Topology};
 use flows::Wires;
-use weir_model::{LinkKind, RouterKind};
+use weir_model::RouterKind;
 
 pub use flows::{Diversity, Halves};
 
@@ -25,7 +25,7 @@ pub struct Bill {
     pub links: Vec<LinkClass>,
     /// The least bandwidth between two halves of the endpoints; None with fewer than 2.
     pub halves: Option<Halves>,
-    /// Diversity between routers with endpoints; None with fewer than 2 such routers.
+    /// Ways between routers with endpoints; None with fewer than 2 such routers.
     pub ways: Option<Diversity>,
 }
 
@@ -112,19 +112,14 @@ fn routers(topology: &dyn Topology) -> Vec<RouterClass> {
 }
 
 fn links(topology: &dyn Topology) -> Vec<LinkClass> {
-    let mut classes: BTreeMap<(LinkKind, u64, u64), u64> = BTreeMap::new();
-    for links in topology.links() {
-        let link = links.link;
-        *classes
-            .entry((link.kind, link.bandwidth.0, link.latency))
-            .or_default() += links.count;
-    }
     let names = topology.link_kinds();
-    let class = |(of, count): ((LinkKind, u64, u64), u64)| LinkClass {
-        kind: names[of.0.index()].to_string(),
-        count,
-        bandwidth_bps: of.1,
-        latency_ps: of.2,
+    let mut all = topology.links();
+    all.sort_by_key(|links| (links.link.kind, links.link.bandwidth.0, links.link.latency));
+    let class = |links: Links| LinkClass {
+        kind: names[links.link.kind.index()].to_string(),
+        count: links.count,
+        bandwidth_bps: links.link.bandwidth.0,
+        latency_ps: links.link.latency,
     };
-    classes.into_iter().map(class).collect()
+    all.into_iter().map(class).collect()
 }

@@ -198,7 +198,7 @@ enum Among {
 struct Operation {
     kind: Kind,
     among: Among,
-    /// Of the whole array.
+    /// Bytes of the whole array.
     bytes: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What an experiment file takes from elsewhere: files that come with weir, files of the user, and
-//! presets.
+//! Files that an experiment takes values from: those of the user, and networks, applications and
+//! presets that come with weir.
 
 pub(super) mod file_set;
 pub(super) mod mapping;

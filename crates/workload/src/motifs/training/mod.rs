@@ -337,15 +337,29 @@ impl Training {
         }
     }
 
-    /// Parameters of a layer are gathered from all replicas, or gradients are brought to them.
-    fn divided(&self, kind: Kind, bytes: u128, at: &Place, script: &mut Script) {
+    /// Operations of the replicas on these parameters, with the bytes of each: on all but those of
+    /// experts among all replicas, on those of experts among the ones with the same experts. An
+    /// allreduce has all of them, other operations the share of a task.
+    fn among_replicas(
+        &self,
+        operations: &[(Kind, u128)],
+        [shared, of_experts]: [u128; 2],
+        at: &Place,
+        script: &mut Script,
+    ) {
         let groups = [
-            (self.data_group(at), self.shared),
-            (self.same_experts(at), self.of_experts),
+            (self.data_group(at), shared),
+            (self.same_experts(at), of_experts),
         ];
         for (group, parameters) in groups.into_iter().filter(|(_, count)| *count > 0) {
-            let share = (bytes * parameters).div_ceil(u128::from(group.count));
-            script.collective(kind, group, 0, share as u64);
+            for &(kind, bytes) in operations {
+                let tasks = match kind {
+                    Kind::Allreduce => 1,
+                    _ => group.count,
+                };
+                let length = (bytes * parameters).div_ceil(u128::from(tasks));
+                script.collective(kind, group, 0, length as u64);
+            }
         }
     }
 
@@ -353,6 +367,7 @@ impl Training {
     fn pass(&self, way: Way, at: &Place, script: &mut Script) {
         let (tensor, expert) = (self.tensor_group(at), self.expert_group(at));
         let fsdp = self.params.gradients == Gradients::Fsdp;
+        let layer = [self.shared, self.of_experts];
         let cost = if way == Way::Forwards { 1 } else { 2 };
         let last = at.stage + 1 == self.params.pipeline;
         if way == Way::Backwards && last {
@@ -360,7 +375,7 @@ impl Training {
         }
         for _ in 0..self.layers(at.stage) {
             if fsdp {
-                self.divided(Kind::Allgather, PARAMETER, at, script);
+                self.among_replicas(&[(Kind::Allgather, PARAMETER)], layer, at, script);
             }
             script.compute(cost * (self.layer / 2));
             self.tensor_operation(tensor, script);
@@ -373,7 +388,7 @@ impl Training {
             }
             self.tensor_operation(tensor, script);
             if fsdp && way == Way::Backwards {
-                self.divided(Kind::ReduceScatter, GRADIENT, at, script);
+                self.among_replicas(&[(Kind::ReduceScatter, GRADIENT)], layer, at, script);
             }
         }
         if way == Way::Forwards && last {
@@ -389,23 +404,18 @@ impl Training {
             Gradients::Fsdp => 0,
             _ => u128::from(self.layers(at.stage)),
         };
-        let groups = [
-            (
-                self.data_group(at),
-                layers * self.shared + ends * self.embedding,
-            ),
-            (self.same_experts(at), layers * self.of_experts),
+        let operations: &[(Kind, u128)] = match self.params.gradients {
+            Gradients::Allreduce => &[(Kind::Allreduce, GRADIENT)],
+            _ => &[
+                (Kind::ReduceScatter, GRADIENT),
+                (Kind::Allgather, PARAMETER),
+            ],
+        };
+        let parameters = [
+            layers * self.shared + ends * self.embedding,
+            layers * self.of_experts,
         ];
-        for (group, parameters) in groups.into_iter().filter(|(_, count)| *count > 0) {
-            let share = |bytes: u128| (bytes * parameters).div_ceil(u128::from(group.count)) as u64;
-            if self.params.gradients == Gradients::Allreduce {
-                let all = (GRADIENT * parameters) as u64;
-                script.collective(Kind::Allreduce, group, 0, all);
-            } else {
-                script.collective(Kind::ReduceScatter, group, 0, share(GRADIENT));
-                script.collective(Kind::Allgather, group, 0, share(PARAMETER));
-            }
-        }
+        self.among_replicas(operations, parameters, at, script);
     }
 }
 
@@ -435,34 +445,25 @@ impl Motif for Training {
             true => self.lengths.share,
             false => self.lengths.whole,
         };
-        let (from, to) = if forwards {
-            (at.stage > 0, !last)
-        } else {
-            (!last, at.stage > 0)
-        };
         let task = script.task();
-        let (source, target) = if forwards {
-            (task.wrapping_sub(away), task + away)
-        } else {
-            (task + away, task.wrapping_sub(away))
+        let before = (at.stage > 0).then(|| task - away);
+        let after = (!last).then(|| task + away);
+        let (way, source, target) = match forwards {
+            true => (Way::Forwards, before, after),
+            false => (Way::Backwards, after, before),
         };
         // Between the first and the last pair the part before has received it.
         let paired = pairs.contains(&part) && part > ahead;
-        if from && !paired {
+        if let Some(source) = source.filter(|_| !paired) {
             script.recv(source, 0);
         }
-        let way = if forwards {
-            Way::Forwards
-        } else {
-            Way::Backwards
-        };
         self.pass(way, &at, script);
         let mark = script.mark();
-        // The next of the pairs goes the other way: it comes from where this one goes to.
-        if to && pairs.contains(&(part + 1)) && pairs.contains(&part) {
-            script.irecv(target, 0);
-        }
-        if to {
+        if let Some(target) = target {
+            // The next of the pairs goes the other way: it comes from where this one goes to.
+            if pairs.contains(&part) && pairs.contains(&(part + 1)) {
+                script.irecv(target, 0);
+            }
             script.isend(target, bytes, 0);
         }
         script.wait_all(script.since(mark));

@@ -69,8 +69,8 @@ pub struct Choices {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce: Option<RootedBy>,
     /// "recursive_doubling", "rabenseifner", "ring" (nccl), "tree" (ember), or "auto" (plain):
-    /// recursive doubling up to 2,048 bytes, or if there are fewer bytes than tasks (of the greatest
-    /// power of two), otherwise Rabenseifner's.
+    /// recursive doubling up to 2,048 bytes, or if there are fewer bytes than tasks (of the
+    /// greatest power of two), otherwise Rabenseifner's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allreduce: Option<AllreduceBy>,
     /// "recursive_doubling", "bruck", "ring" (nccl), or "auto": by the sum of all bytes, below 512
