@@ -1,19 +1,16 @@
 //! The dragonfly of 1,056 endpoints against independent flit-level simulators: BookSim2's curves in
 //! `tests/reference/dragonfly1056_{min,ugal}_uniform_p4.csv`, and the small one in
-//! `tests/reference/flit/`. The whole comparison, and why the last rows differ:
+//! `tests/reference/flit/src/dragonfly/`. The whole comparison, and why the last rows differ:
 //! docs/results/reference-dragonfly.md.
-
-#[path = "../reference/flit/mod.rs"]
-mod flit;
 
 use std::path::Path;
 
 use crate::support::run_plan;
-use flit::{Details, Traffic, Way};
 use weir::catalog::catalog;
 use weir::config::Experiment;
 use weir::result::Data;
 use weir::simulation::Plan;
+use weir_flit::dragonfly::{self as flit, Details, Traffic, Way};
 
 /// The ready experiment and BookSim's curve with each routing.
 fn of(way: Way) -> (&'static str, &'static str) {

@@ -1,18 +1,15 @@
 //! A 4-ary 3-tree with four virtual channels against BookSim2's curve in `tests/reference/`, and
-//! against the small flit-level simulator in `tests/reference/flit_tree.rs`. The whole comparison,
+//! against the small flit-level simulator in `tests/reference/flit/src/tree.rs`. The whole comparison,
 //! and why the last rows differ: docs/results/reference-fattree.md.
-
-#[path = "../reference/flit_tree.rs"]
-mod flit_tree;
 
 use std::path::Path;
 
 use crate::comparisons::dragonfly::booksim;
 use crate::support::run_plan;
-use flit_tree::{Details, Network};
 use weir::catalog::catalog;
 use weir::config::Experiment;
 use weir::simulation::Plan;
+use weir_flit::tree::{Details, Network};
 
 const JOB: &str = "jobs/reference/booksim-fattree.toml";
 const CURVE: &str = include_str!("../reference/fattree_k4n3_nca_uniform_p1.csv");

@@ -22,6 +22,9 @@ const ENDPOINTS: u32 = 40;
 const PORTS: u16 = 10;
 /// And so at every router by every port.
 const ALL_PORTS: u64 = 120;
+/// Decision sequences that are tried on one network: most take a hundredth of that, a few would take
+/// minutes.
+const TRIES: u64 = 2_000_000;
 /// Networks of a kind that a routing may refuse before one suits it.
 const MOST_REFUSED: u32 = 30;
 
@@ -76,7 +79,7 @@ fn is_sound(
     draw.integers(FEW);
     let (network, made) = pair(&mut draw, kind, variant);
     let context = format!("{} on {}", variant.name, network.describe());
-    let mut walker = Walker::new(&*network, &*made);
+    let mut walker = Walker::new(&*network, &*made).at_most(TRIES);
     let walked = walker.walk_all();
     if walked.as_ref().is_err_and(|fault| fault.is_too_large()) {
         // Many draws of one decision multiply; another network is drawn. Too many of these are a

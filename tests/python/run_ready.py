@@ -192,9 +192,9 @@ def run_application(program, file, out):
             f'[[workload]]\nfile = "{os.path.abspath(file)}"\n[run]\nuntil = "{APPLICATION_US} us"\n'
         )
     # Some compute for a while before they send anything.
-    for longer in (1, 100, 10_000, 1_000_000):
+    for longer in (10**power for power in range(7)):
         sets = [f'run.until="{APPLICATION_US * longer} us"']
-        if run(program, path, out, sets, may_be_silent=longer < 1_000_000):
+        if run(program, path, out, sets, may_be_silent=longer < 10**6):
             break
 
 

@@ -60,8 +60,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// True if the walk gave up because one place has too many decision sequences. Nothing is known
-    /// to be wrong with the route then.
+    /// True if the walk gave up because there are too many decision sequences, at one place or in
+    /// all. Nothing is known to be wrong with the route then.
     pub fn is_too_large(&self) -> bool {
         self.what.ends_with(TOO_LARGE)
     }
@@ -125,6 +125,8 @@ pub struct Walker<'a> {
     anew: u32,
     /// State of the links.
     seen: Seen,
+    /// Number of decision sequences that it may still try.
+    tries: u64,
 }
 
 /// One state on the way to a destination, with its unvisited successors.
@@ -161,7 +163,15 @@ impl<'a> Walker<'a> {
             asks_source: false,
             anew: 0,
             seen: Seen::default(),
+            tries: u64::MAX,
         }
+    }
+
+    /// Gives up ([`Fault::is_too_large`]) after this number of decision sequences in all.
+    #[must_use]
+    pub fn at_most(mut self, tries: u64) -> Self {
+        self.tries = tries;
+        self
     }
 
     /// Sets the state of the links for the walks that follow. What was seen before is kept: packets

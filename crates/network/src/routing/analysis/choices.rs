@@ -61,6 +61,10 @@ impl Walker<'_> {
         let mut script = Script::new(networks, place, ends, &self.memory);
         let mut done = false;
         for _ in 0..MOST_CHOICES {
+            let Some(left) = self.tries.checked_sub(1) else {
+                return Err(format!("too many decision sequences in all: {TOO_LARGE}"));
+            };
+            self.tries = left;
             let mut flight = flight;
             script.rewind();
             let outcome = decide(self.routing, &mut flight, &mut script);
