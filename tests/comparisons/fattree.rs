@@ -1,6 +1,6 @@
 //! A 4-ary 3-tree with four virtual channels against BookSim2's curve in `tests/reference/`, and
-//! against the small flit-level simulator in `tests/reference/flit/src/tree.rs`. The whole comparison,
-//! and why the last rows differ: docs/results/reference-fattree.md.
+//! against the small flit-level simulator in `tests/reference/flit/src/tree.rs`. The whole
+//! comparison, and why the last rows differ: docs/results/reference-fattree.md.
 
 use std::path::Path;
 

@@ -22,9 +22,9 @@ const ENDPOINTS: u32 = 40;
 const PORTS: u16 = 10;
 /// And so at every router by every port.
 const ALL_PORTS: u64 = 120;
-/// Decision sequences that are tried on one network: most take a hundredth of that, a few would take
-/// minutes.
-const TRIES: u64 = 2_000_000;
+/// Decision sequences that are tried on one network: most take a hundredth of that, a few would
+/// take minutes.
+pub const TRIES: u64 = 2_000_000;
 /// Networks of a kind that a routing may refuse before one suits it.
 const MOST_REFUSED: u32 = 30;
 
@@ -98,7 +98,7 @@ fn every_routing_of_every_topology_arrives_and_cannot_deadlock() {
         for variant in catalog.routings_of(kind.name) {
             let mut runner = TestRunner::new(ProptestConfig {
                 source_file: Some(file!()),
-                max_global_rejects: CASES,
+                max_global_rejects: 4 * CASES,
                 ..ProptestConfig::with_cases(CASES)
             });
             let sound = runner.run(&any::<u64>(), |seed| is_sound(kind, variant, seed));
