@@ -75,7 +75,7 @@ pub use weir_fabric as fabric;
 pub use weir_input as input;
 pub use weir_input::registry;
 pub use weir_model as model;
-pub use weir_network::{failures, partition, queueing, routing, topology};
+pub use weir_network::{failures, nodes, partition, queueing, routing, topology};
 pub use weir_report as report;
 pub use weir_result as result;
 pub use weir_result::explain;

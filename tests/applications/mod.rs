@@ -4,16 +4,17 @@
 //! and the flits of the message at 1 ns each. A flit is 100 bits.
 
 mod collectives;
+mod nodes;
 mod schemes;
 
 use std::sync::Arc;
 
 use crate::support::{Experiment, run_plan};
-use weir::fabric::{Application, Drive, Traffic};
+use weir::fabric::{Application, Drive, TaskNics, Traffic};
 use weir::result::Job;
 use weir::simulation::{Plan, RunError};
 use weir::workload::tasks::{
-    Algorithms, Exchange, Job as Tasks, Motif, MpiPreset, Protocol, Script,
+    Algorithms, Exchange, Job as Tasks, Motif, MpiPreset, Pace, Protocol, Script,
 };
 
 const NS: u64 = 1_000;
@@ -196,7 +197,7 @@ fn run_program(
         name: "program".into(),
         number: 0,
         members: tasks.clone(),
-        tasks,
+        tasks: tasks.clone(),
         drive: Drive::Motif(Application {
             job: Tasks {
                 motif: Box::new(Program(program)),
@@ -212,8 +213,10 @@ fn run_program(
                     seed: 1,
                 },
                 algorithms: Algorithms::default(),
+                pace: Pace::default(),
             },
             numbers,
+            nics: TaskNics::one_each(tasks.clone()),
         }),
         start: 0,
         stop: u64::MAX,

@@ -17,6 +17,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         &[
             "topology",
             "bill",
+            "nodes",
             "partition",
             "failures",
             "routing",
@@ -201,7 +202,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/fabric/src/endpoint/nic.rs fn packet_of_pair", 86),
         ("crates/report/src/run/congestion.rs fn drawing", 94),
         ("crates/report/src/draw/tests.rs fn plots", 91),
-        ("crates/simulation/src/assemble/mod.rs fn network", 71),
         ("crates/simulation/src/collect/mod.rs fn merge", 81),
         ("crates/simulation/src/collect/mod.rs fn scheme", 76),
         ("crates/simulation/src/assemble/flows.rs fn rules", 87),

@@ -38,15 +38,18 @@ pub use record::report::{DomainReport, FailingLink, MissingCredit, PortCounts, T
 pub use record::stall::{Deadlock, Wait, find_deadlock};
 pub use setup::blueprint::Blueprint;
 pub use setup::choices::{
-    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOfMessage, NicOrder,
+    Switching,
 };
 pub use setup::empty;
 pub use setup::flow_rules::{FlowRules, flow_kinds};
 pub use setup::fork::Fork;
-pub use setup::network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
+pub use setup::network::{
+    Inside, MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters,
+};
 pub use setup::plain::is_rich;
 pub use setup::recording::{LinkTimelines, Rated, Recording, Watched};
-pub use setup::traffic::{Application, Drive, Open, Traffic};
+pub use setup::traffic::{Application, Drive, Open, TaskNics, Traffic};
 pub use state::ends::resend::TIMED_PACKET;
 pub use state::ends::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
 pub use state::hosts::JobState;

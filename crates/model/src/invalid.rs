@@ -29,4 +29,13 @@ impl Invalid {
             remedy: remedy.into(),
         }
     }
+
+    /// The same about a key of a section below the one that was being built.
+    #[must_use]
+    pub fn below(self, section: &str) -> Self {
+        Invalid {
+            key: format!("{section}.{}", self.key),
+            ..self
+        }
+    }
 }

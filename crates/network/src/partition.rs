@@ -2,6 +2,7 @@
 
 use weir_model::{DomainId, NEVER, RouterId, Time};
 
+use crate::nodes::Nodes;
 use crate::topology::{Peer, Topology};
 
 /// The routers of every domain, as tables over all routers: 12 bytes for each.
@@ -15,11 +16,14 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// The domains that a topology is divided into ([`Topology::domain_of`]).
-    pub fn new(topology: &dyn Topology) -> Partition {
-        let mut routers = vec![Vec::new(); topology.domains() as usize];
+    /// The domains that a topology is divided into ([`Topology::domain_of`]); domains that share a
+    /// node become one.
+    pub fn new(topology: &dyn Topology, nodes: Nodes) -> Partition {
+        let joined = joined(topology, nodes);
+        let domains = joined.iter().max().map_or(0, |last| last + 1);
+        let mut routers = vec![Vec::new(); domains as usize];
         let place = |router| {
-            let domain = topology.domain_of(router);
+            let domain = joined[topology.domain_of(router) as usize];
             let own = &mut routers[domain as usize];
             own.push(router);
             (domain, own.len() as u32 - 1)
@@ -76,4 +80,38 @@ impl Partition {
         }
         least
     }
+}
+
+/// The new number of each of a topology's domains when domains that share a node become one.
+fn joined(topology: &dyn Topology, nodes: Nodes) -> Vec<DomainId> {
+    let mut least: Vec<DomainId> = (0..topology.domains()).collect();
+    let domain = |endpoint| topology.domain_of(topology.attachment(endpoint).0);
+    for endpoint in 0..topology.endpoints() {
+        // With the endpoint of the same node before it.
+        if nodes.rail_of(endpoint) > 0 {
+            let [one, other] = [endpoint, endpoint - nodes.stride()];
+            let [one, other] = [domain(one), domain(other)].map(|own| root(&least, own));
+            least[one.max(other) as usize] = one.min(other);
+        }
+    }
+    let mut numbers = vec![0; least.len()];
+    let mut next = 0;
+    for own in 0..topology.domains() {
+        let first = root(&least, own);
+        if first == own {
+            numbers[own as usize] = next;
+            next += 1;
+        } else {
+            numbers[own as usize] = numbers[first as usize];
+        }
+    }
+    numbers
+}
+
+/// The least of the domains that one is joined with.
+fn root(least: &[DomainId], mut domain: DomainId) -> DomainId {
+    while least[domain as usize] != domain {
+        domain = least[domain as usize];
+    }
+    domain
 }

@@ -159,6 +159,18 @@ pub fn protocol(summary: &Summary) -> String {
     }
 }
 
+/// The messages inside nodes, if nodes have a network.
+pub fn inside_nodes(summary: &Summary) -> String {
+    match summary.inside_messages.zip(summary.inside_bytes) {
+        Some((messages, length)) => format!(
+            "; {} messages with {} inside nodes",
+            whole(messages),
+            bytes(length)
+        ),
+        None => String::new(),
+    }
+}
+
 /// Text for HTML and XML, which have no control characters.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());

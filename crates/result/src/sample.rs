@@ -209,6 +209,8 @@ pub fn data() -> Data {
             packets_in_flight: 507,
             messages_generated: 308_000,
             messages_received: 307_900,
+            inside_messages: Some(70),
+            inside_bytes: Some(70_000),
             protocol_messages_generated: Some(8_000),
             protocol_messages_received: Some(7_990),
             packet_hops: 4_567_890,

@@ -89,7 +89,7 @@ pub fn ends(traffic: &Traffic) -> (usize, usize) {
             tasks.iter().filter(|&&task| pattern.sends(task)).count(),
             pattern.receivers().map_or(tasks.len(), |list| list.len()),
         ),
-        Drive::Motif(_) => (tasks.len(), tasks.len()),
+        Drive::Motif(_) => (traffic.members.len(), traffic.members.len()),
     }
 }
 

@@ -12,9 +12,10 @@ use weir_workload::tasks::Mpi;
 pub fn schema(catalog: &Catalog) -> Json {
     let (mut sections, mut definitions) = fixed_sections();
     let mut take = |name: &str| sections.remove(name).unwrap_or_default();
-    let (router, nic, failure, run, output, cost, fork, workload, job) = (
+    let (router, nic, nodes, failure, run, output, cost, fork, workload, job) = (
         take("router"),
         take("nic"),
+        take("nodes"),
         take("failure"),
         take("run"),
         take("output"),
@@ -54,6 +55,7 @@ pub fn schema(catalog: &Catalog) -> Json {
             },
             "router": router,
             "nic": nic,
+            "nodes": nodes,
             "congestion": { "description": "Congestion control; none by \
                                             default.", "oneOf": schemes },
             "failure": { "type": "array", "items": failure },

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use weir::catalog::catalog;
 use weir::model::{LinkKind, NEVER};
+use weir::nodes::Nodes;
 use weir::partition::Partition;
 use weir::topology::dragonfly::Dragonfly;
 use weir::topology::{Links, Peer, Topology, search_links};
@@ -79,7 +80,7 @@ fn check_counts(topology: &dyn Topology) -> Result<(), TestCaseError> {
 /// Domains are a partition, and every router knows its place there.
 fn check_domains(topology: &dyn Topology) -> Result<(), TestCaseError> {
     let mut seen = 0;
-    let partition = Partition::new(topology);
+    let partition = Partition::new(topology, Nodes::SINGLE);
     prop_assert_eq!(partition.domains(), topology.domains());
     for domain in 0..topology.domains() {
         let routers = partition.routers(domain);

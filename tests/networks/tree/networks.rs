@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use weir::model::{EndpointId, LinkKind, RouterId};
+use weir::nodes::Nodes;
 use weir::partition::Partition;
 use weir::topology::tree::{Step, Tree};
 use weir::topology::{Links, Peer, Topology, search_links};
@@ -140,7 +141,7 @@ proptest! {
     fn domains_own_every_router_once(kind in kinds(1_300)) {
         let network = kind.build();
         let tops = kind.routers() - kind.top_routers();
-        let partition = Partition::new(&*network);
+        let partition = Partition::new(&*network, Nodes::SINGLE);
         let mut seen = vec![false; network.routers() as usize];
         let mut dealt = Vec::new();
         for domain in 0..network.domains() {

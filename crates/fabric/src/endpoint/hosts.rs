@@ -6,7 +6,7 @@ use crate::setup::traffic::Application;
 use std::collections::BTreeMap;
 
 use crate::domain::FabricDomain;
-use crate::endpoint::sending::NewMessage;
+use crate::endpoint::nodes::FromTask;
 use crate::fault::Fault;
 use crate::state::event::EventKind;
 use crate::state::hosts::Action;
@@ -27,11 +27,17 @@ impl<K: Compiled> FabricDomain<K> {
             let Some(application) = traffic.application() else {
                 continue;
             };
+            // Further NICs of tasks.
+            let mut more = Vec::new();
             for nic in 0..self.ends.nics.len() as u32 {
                 let endpoint = self.ends.nics[nic as usize].id;
                 let Some(&number) = application.numbers.get(&endpoint) else {
                     continue;
                 };
+                if traffic.tasks[number as usize] != endpoint {
+                    more.push((nic, number));
+                    continue;
+                }
                 let place = self.hosts.len() as u32;
                 self.hosts.places.insert((job as u16, nic), place);
                 self.hosts.hosts.push(Host {
@@ -39,9 +45,17 @@ impl<K: Compiled> FabricDomain<K> {
                     nic,
                     task: Task::new(&application.job, number),
                     due: Vec::new(),
+                    parts: BTreeMap::new(),
                 });
                 self.hosts.unfinished += u64::from(!traffic.background);
                 self.hosts.jobs[job].unfinished += 1;
+            }
+            // A node is in one domain.
+            for (nic, number) in more {
+                let first = self.nic_of(traffic.tasks[number as usize]);
+                if let Some(&place) = self.hosts.places.get(&(job as u16, first)) {
+                    self.hosts.places.insert((job as u16, nic), place);
+                }
             }
         }
         self.hosts.hosts.shrink_to_fit();
@@ -57,7 +71,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Something will happen to a task.
-    fn expect(&mut self, place: u32, time: Time, action: Action) {
+    pub(super) fn expect(&mut self, place: u32, time: Time, action: Action) {
         let order = self.hosts.next_order;
         self.hosts.next_order += 1;
         if self.records.task_log.is_on() {
@@ -153,7 +167,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Hands a message of a task to its NIC. Messages from a task to itself do not pass the NIC.
     fn send_from_task(&mut self, place: u32, to: Peer, bytes: u64, envelope: Envelope, now: Time) {
         let host = &self.hosts.hosts[place as usize];
-        let (nic, job) = (host.nic, host.job);
+        let job = host.job;
         if to == host.task.number() {
             let sent = Action::Sent {
                 to,
@@ -179,30 +193,41 @@ impl<K: Compiled> FabricDomain<K> {
             self.fault = Some(Fault::TooLong { job, bytes });
             return;
         }
+        let nics = self.nics_of(place).filter(|_| envelope.kind.has_content());
+        let message = FromTask {
+            place,
+            to,
+            bytes,
+            envelope,
+            parts: nics.map_or(1, |nics| nics.parts(bytes)),
+        };
+        if self.send_inside(message, now) {
+            return;
+        }
         let state = &mut self.hosts.jobs[usize::from(job)];
         state.sent += 1;
-        state.pending += u64::from(K::CC && self.fixed.can.retransmits);
-        let destination = self.traffic[usize::from(job)].tasks[to as usize];
-        if self.records.task_log.is_on() {
-            let sender = &self.ends.nics[nic as usize];
-            let given = TaskEvent::Given {
-                to,
-                stamp: word(envelope),
-                message: (sender.id, sender.next_message),
-            };
-            let task = self.hosts.hosts[place as usize].task.number();
-            self.records.task_log.add(job, task, given, now);
-        }
-        let message = NewMessage {
-            nic,
-            destination,
-            bits: 8 * bytes,
-            job,
-            stamp: envelope.to_stamp(),
-        };
         let protocol = u64::from(!envelope.kind.has_content());
         self.records.stats.jobs[usize::from(job)].protocol_generated += protocol;
-        self.submit(message, now);
+        for part in 0..message.parts {
+            self.submit_part(message, part, now);
+        }
+    }
+
+    fn submit_part(&mut self, message: FromTask, part: u32, now: Time) {
+        let new = self.part(message, part);
+        let pending = u64::from(K::CC && self.fixed.can.retransmits);
+        self.hosts.jobs[usize::from(new.job)].pending += pending;
+        if self.records.task_log.is_on() {
+            let sender = &self.ends.nics[new.nic as usize];
+            let given = TaskEvent::Given {
+                to: message.to,
+                stamp: word(message.envelope),
+                message: (sender.id, sender.next_message),
+            };
+            let task = self.hosts.hosts[message.place as usize].task.number();
+            self.records.task_log.add(new.job, task, given, now);
+        }
+        self.submit(new, now);
     }
 
     /// A packet of a task's message has arrived, as its destination reports, under a scheme that
@@ -242,9 +267,12 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(&to) = application.and_then(|one| one.numbers.get(&destination)) else {
             return;
         };
+        let Some((bytes, tail)) = self.whole(place, (true, to), origin, tail) else {
+            return;
+        };
         let action = Action::Sent {
             to,
-            bytes: origin.message_bits / 8,
+            bytes,
             envelope,
         };
         self.expect(place, tail, action);
@@ -266,12 +294,15 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         };
         let delay = application.job.exchange.protocol.receive_delay;
+        let Some((bytes, _)) = self.whole(place, (false, from), origin, now) else {
+            return;
+        };
         self.hosts.jobs[usize::from(origin.job)].received += 1;
         let protocol = u64::from(!envelope.kind.has_content());
         self.records.stats.jobs[usize::from(origin.job)].protocol_received += protocol;
         let action = Action::Arrived {
             from,
-            bytes: origin.message_bits / 8,
+            bytes,
             envelope,
         };
         match delay {

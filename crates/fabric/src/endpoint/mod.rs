@@ -5,6 +5,7 @@ pub(super) mod hosts;
 pub(super) mod injection;
 pub(super) mod nic;
 pub(super) mod nic_context;
+mod nodes;
 pub(super) mod receive;
 pub(super) mod resend;
 pub(super) mod sending;

@@ -80,7 +80,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// The place of an endpoint of this domain among its NICs.
-    fn nic_of(&self, endpoint: EndpointId) -> u32 {
+    pub(crate) fn nic_of(&self, endpoint: EndpointId) -> u32 {
         let (router, port) = self.network.topology.attachment(endpoint);
         match self.ports.outputs[self.flat_port(router, port) as usize].wire {
             Wire::Endpoint(nic) => nic,

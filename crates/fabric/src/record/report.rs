@@ -135,19 +135,6 @@ impl<K: Compiled> FabricDomain<K> {
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
         let (occupancy_interval, rates_interval) = self.records.samples.intervals();
-        let jobs = self.records.stats.jobs.iter();
-        let sum = |count: fn(&JobStats) -> u64| jobs.clone().map(count).sum::<u64>();
-        let summary = Summary {
-            packets_injected: self.records.stats.tally.injected.iter().sum(),
-            packets_dropped: self.records.stats.tally.dropped(),
-            packets_in_flight: self.packets_in_flight(),
-            messages_generated: sum(|job| job.messages_generated),
-            messages_received: sum(|job| job.messages_received),
-            protocol_messages_generated: Some(sum(|job| job.protocol_generated)),
-            protocol_messages_received: Some(sum(|job| job.protocol_received)),
-            packet_hops: self.progress.moved,
-            ..self.records.stats.summary.clone()
-        };
         let totals = Totals {
             tally: self.records.stats.tally,
             messages_waiting: self.ends.sends.messages_waiting() as u64,
@@ -158,7 +145,7 @@ impl<K: Compiled> FabricDomain<K> {
             memory_packets: packets as u64,
         };
         DomainReport {
-            summary,
+            summary: self.summary(),
             totals,
             last_delivery: self.records.stats.last_delivery,
             jobs: self.job_stats(end),
@@ -195,6 +182,27 @@ impl<K: Compiled> FabricDomain<K> {
             waits: self.waits_report(),
             credits_missing: self.credits_missing(),
             failing: self.failing_links(),
+        }
+    }
+
+    /// The totals of this domain.
+    fn summary(&self) -> Summary {
+        let jobs = self.records.stats.jobs.iter();
+        let sum = |count: fn(&JobStats) -> u64| jobs.clone().map(count).sum::<u64>();
+        let none = self.network.inside.map(|_| 0);
+        let counted = &self.records.stats.summary;
+        Summary {
+            packets_injected: self.records.stats.tally.injected.iter().sum(),
+            packets_dropped: self.records.stats.tally.dropped(),
+            packets_in_flight: self.packets_in_flight(),
+            messages_generated: sum(|job| job.messages_generated),
+            messages_received: sum(|job| job.messages_received),
+            protocol_messages_generated: Some(sum(|job| job.protocol_generated)),
+            protocol_messages_received: Some(sum(|job| job.protocol_received)),
+            packet_hops: self.progress.moved,
+            inside_messages: counted.inside_messages.or(none),
+            inside_bytes: counted.inside_bytes.or(none),
+            ..counted.clone()
         }
     }
 

@@ -100,3 +100,25 @@ pub enum ControlRoutes {
     /// Such as the routing algorithm chooses for data, in their own traffic classes.
     AsData,
 }
+
+/// NICs that a message takes, of a task that has several, and of its receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NicOfMessage {
+    /// All of them at once, an equal part of the message each; a part is no shorter than a longest
+    /// packet.
+    #[default]
+    Stripe,
+    /// The one whose place is the number of the receiver, modulo their number.
+    Destination,
+    /// The next one for each message to the same receiver.
+    Turn,
+}
+
+impl NicOfMessage {
+    /// True for the default.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+    pub fn is_default(&self) -> bool {
+        *self == NicOfMessage::default()
+    }
+}

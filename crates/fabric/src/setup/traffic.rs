@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+use crate::NicOfMessage;
 use weir_workload::tasks::{Job, Peer};
 
 use weir_model::{EndpointId, Span, Time};
@@ -79,4 +81,54 @@ pub struct Application {
     pub job: Job,
     /// The task at each of its endpoints.
     pub numbers: FxHashMap<EndpointId, Peer>,
+    /// The NICs of its tasks.
+    pub nics: TaskNics,
+}
+
+/// The NICs of an application's tasks.
+pub struct TaskNics {
+    /// Endpoints, [`TaskNics::each`] for each task, in task order.
+    pub endpoints: Arc<[EndpointId]>,
+    /// NICs of each task, at least 1.
+    pub each: u32,
+    /// Choice of one of them for a message.
+    pub choice: NicOfMessage,
+    /// Least part of a message that is worth another NIC, bytes.
+    pub least: u64,
+}
+
+impl TaskNics {
+    /// Tasks with one NIC each, at these endpoints.
+    pub fn one_each(endpoints: Arc<[EndpointId]>) -> TaskNics {
+        TaskNics {
+            endpoints,
+            each: 1,
+            choice: NicOfMessage::default(),
+            least: 1,
+        }
+    }
+
+    /// The endpoint of a task by this one of its NICs.
+    #[inline]
+    pub fn endpoint(&self, task: Peer, nic: u32) -> EndpointId {
+        self.endpoints[(task * self.each + nic) as usize]
+    }
+
+    /// Number of NICs that carry a message of this length; each carries an equal part.
+    pub fn parts(&self, bytes: u64) -> u32 {
+        let long = || bytes >= self.least.saturating_mul(self.each.into());
+        match self.each > 1 && self.choice == NicOfMessage::Stripe && long() {
+            true => self.each,
+            false => 1,
+        }
+    }
+
+    /// The NIC of the sender and of the receiver that carries a message in one part, which has this
+    /// number among those to the receiver.
+    pub fn nic(&self, to: Peer, number: u32) -> u32 {
+        match self.choice {
+            NicOfMessage::Stripe | NicOfMessage::Destination => to % self.each,
+            NicOfMessage::Turn => number % self.each,
+        }
+    }
 }

@@ -29,6 +29,9 @@ attributes! {
             add;
         protocol_messages_received: Option<u64>, "1", "of messages_received those of MPI's \
             protocol", add;
+        inside_messages: Option<u64>, "1", "messages that networks inside nodes carried; not of \
+            messages_generated (missing without `nodes.inside`)", add;
+        inside_bytes: Option<u64>, "B", "their length", add;
         offered_load: f64, "1", "offered load, see the attribute load_definition; NaN if the \
             window has no length";
         accepted_load: f64, "1", "accepted load, see the attribute load_definition; NaN if the \

@@ -3,7 +3,7 @@
 pub mod json;
 
 use super::format::{
-    bytes, measured, percent, protocol, scaled, shorten, simulated, wall, whole, wrap,
+    bytes, inside_nodes, measured, percent, protocol, scaled, shorten, simulated, wall, whole, wrap,
 };
 use super::parameters;
 use weir_result::schema::BY_ARRIVAL;
@@ -80,11 +80,12 @@ fn totals(lines: &mut Vec<String>, summary: &Summary) {
         lines,
         "messages",
         &format!(
-            "{} generated, {} received{}; {} of payload delivered",
+            "{} generated, {} received{}; {} of payload delivered{}",
             whole(summary.messages_generated),
             whole(summary.messages_received),
             protocol(summary),
-            bytes(summary.bytes_delivered)
+            bytes(summary.bytes_delivered),
+            inside_nodes(summary)
         ),
     );
     labelled(

@@ -18,13 +18,14 @@ use weir_congestion::{About, Scheme};
 use weir_engine::Schedule;
 use weir_fabric::empty::{IdleTrips, Trips};
 use weir_fabric::{
-    Blueprint, Network, Parameters, Rated, Recording, RouterParameters, Switching, Traffic,
+    Blueprint, Inside, Network, Parameters, Rated, Recording, RouterParameters, Switching, Traffic,
     Watched, empty, flow_kinds,
 };
 use weir_input::registry::Chosen;
 use weir_input::{ConfigError, Until, suggest};
 use weir_model::{EndpointId, Invalid, LATEST, NEVER, Span};
 use weir_network::failures::{self, Failures, Outages};
+use weir_network::nodes::Nodes;
 use weir_network::partition::Partition;
 use weir_network::queueing::{Divided, Queueing};
 use weir_network::routing::{self, Detours, Routing};
@@ -135,6 +136,7 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         ..
     } = experiment;
     let topology = (topology.variant.build)(topology)?;
+    let (nodes, inside) = nodes(experiment, topology.as_ref())?;
     let (failures, outages) = failures(experiment, topology.as_ref())?;
     let routing = built_routing(routing, &topology, outages.as_ref())?;
     let divided = Divided {
@@ -165,12 +167,8 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         trip_spread: 1.0,
         circuits: routing.circuits().is_some(),
     };
-    // The packet, and a flit that acknowledges it.
-    let lengths = about.link_time(u64::from(about.max_packet) + 1);
-    about.round_trip = round_trip.saturating_add(lengths).min(LATEST);
     let parts = (topology.as_ref(), routing.as_ref(), &*routers);
-    let IdleTrips { longest, spread } = idle_trips(parts, &about, &parameters);
-    (about.longest_trip, about.trip_spread) = (longest, spread);
+    add_trips(&mut about, parts, &parameters);
     let scheme = (congestion.variant.build)(congestion, &about)?;
     let flows = flows::rules(experiment, routing.as_ref(), scheme.as_ref(), &parameters)?;
     let discipline = flows::discipline(experiment, scheme.as_ref())?;
@@ -181,7 +179,9 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         kinds,
         flows,
         discipline,
-        partition: Partition::new(topology.as_ref()),
+        partition: Partition::new(topology.as_ref(), nodes),
+        nodes,
+        inside,
         topology,
         failures,
         outages,
@@ -198,12 +198,33 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
     Ok((network, scheme))
 }
 
-/// Trips through the empty network.
-fn idle_trips(
+/// The hosts, and the network inside them.
+fn nodes(
+    experiment: &Experiment,
+    topology: &dyn Topology,
+) -> Result<(Nodes, Option<Inside>), ConfigError> {
+    let Some(config) = &experiment.nodes else {
+        return Ok((Nodes::SINGLE, None));
+    };
+    let refuse = |invalid: Invalid| experiment.file.refuse(invalid.below("nodes"));
+    let nodes = Nodes::new(config.nics, config.stride, topology.endpoints()).map_err(refuse)?;
+    let inside = config.inside.map(|inside| Inside {
+        bandwidth: inside.bandwidth.0,
+        latency: inside.latency.0,
+        shared: inside.shared,
+    });
+    Ok((nodes, inside))
+}
+
+/// Adds the trips of packets through the empty network; the round trip is that of heads so far.
+fn add_trips(
+    about: &mut About,
     (topology, routing, routers): (&dyn Topology, &dyn Routing, &[RouterParameters]),
-    about: &About,
     parameters: &Parameters,
-) -> IdleTrips {
+) {
+    // The packet, and a flit that acknowledges it.
+    let lengths = about.link_time(u64::from(about.max_packet) + 1);
+    about.round_trip = about.round_trip.saturating_add(lengths).min(LATEST);
     let trips = Trips {
         topology,
         routing,
@@ -215,7 +236,8 @@ fn idle_trips(
         max_packet: about.max_packet.into(),
         back: parameters.control_flags(),
     };
-    trips.idle()
+    let IdleTrips { longest, spread } = trips.idle();
+    (about.longest_trip, about.trip_spread) = (longest, spread);
 }
 
 /// The links that differ from their kind, and the outages among them.

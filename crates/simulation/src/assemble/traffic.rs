@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::{
     ApplicationConfig, DriveConfig, Experiment, PatternConfig, ProgramConfig, WorkloadConfig,
 };
-use weir_fabric::{Application, Drive, Network, Open, Traffic};
+use weir_fabric::{Application, Drive, Network, Open, TaskNics, Traffic};
 use weir_input::ConfigError;
 use weir_model::{Bandwidth, EndpointId, Invalid, NEVER, word};
 use weir_network::topology::Topology;
@@ -15,7 +15,7 @@ use weir_workload::open::members::{self, Party};
 use weir_workload::open::sizes::Sizes;
 use weir_workload::patterns::Members;
 use weir_workload::replay::Replay;
-use weir_workload::tasks::{Exchange, Job, Mpi};
+use weir_workload::tasks::{Exchange, Job, Mpi, Pace};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -28,7 +28,7 @@ pub(super) fn traffic(
     let parties: Vec<Party> = (experiment.workloads.iter())
         .map(WorkloadConfig::party)
         .collect();
-    let tasks = members::assign(&parties, &network.topology, seed)?;
+    let tasks = members::assign(&parties, &network.topology, network.nodes, seed)?;
     let workloads = experiment.workloads.iter().zip(tasks).enumerate();
     // Workloads that do not run have their endpoints, and no more.
     let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);
@@ -69,10 +69,14 @@ fn one_workload(
         );
         return Err(workload.section.refuse(invalid));
     }
-    let members = match tasks.is_sorted() {
-        true => Arc::clone(&tasks),
+    let all = match &drive {
+        Drive::Motif(application) => &application.nics.endpoints,
+        Drive::Pattern(_) => &tasks,
+    };
+    let members = match all.is_sorted() {
+        true => Arc::clone(all),
         false => {
-            let mut members = tasks.to_vec();
+            let mut members = all.to_vec();
             members.sort_unstable();
             members.into()
         }
@@ -150,16 +154,8 @@ fn application(
     iterations: bool,
     seed: u64,
 ) -> Result<(Application, Arc<[EndpointId]>), ConfigError> {
-    let there = endpoints.len() as u32;
-    let tasks = config.tasks.unwrap_or(there);
-    if tasks > there {
-        let invalid = Invalid::new(
-            "tasks",
-            format!("{tasks} tasks do not fit on {there} endpoints"),
-            "write fewer tasks or more endpoints",
-        );
-        return Err(workload.section.refuse(invalid));
-    }
+    let nics = task_nics(workload, config, endpoints, network)?;
+    let tasks = nics.endpoints.len() as u32 / nics.each;
     if !(1..=motifs::MOST_ITERATIONS).contains(&config.repetitions) {
         let invalid = Invalid::new(
             "repetitions",
@@ -168,9 +164,10 @@ fn application(
         );
         return Err(workload.section.refuse(invalid));
     }
-    let endpoints: Arc<[EndpointId]> = endpoints[..tasks as usize].into();
     let mpi: Mpi = config.mpi.parse()?;
-    let numbers = endpoints.iter().zip(0..).map(|(&at, task)| (at, task));
+    let numbers = nics.endpoints.iter().zip(0..);
+    let numbers = numbers.map(|(&at, place): (_, u32)| (at, place / nics.each));
+    let firsts: Arc<[EndpointId]> = (0..tasks).map(|task| nics.endpoint(task, 0)).collect();
     let longest = u64::from(network.parameters.max_packet);
     let algorithms = mpi.algorithms();
     let mut motif = match &config.program {
@@ -191,12 +188,79 @@ fn application(
             seed,
         },
         algorithms,
+        pace: pace(workload, config, &firsts, network, seed)?,
     };
     let application = Application {
         job,
         numbers: numbers.collect(),
+        nics,
     };
-    Ok((application, endpoints))
+    Ok((application, firsts))
+}
+
+/// The speed at which the tasks at these endpoints compute.
+fn pace(
+    workload: &WorkloadConfig,
+    config: &ApplicationConfig,
+    firsts: &[EndpointId],
+    network: &Network,
+    seed: u64,
+) -> Result<Pace, ConfigError> {
+    let Some(compute) = &config.compute else {
+        return Ok(Pace::default());
+    };
+    let nodes = firsts
+        .iter()
+        .map(|&endpoint| network.nodes.node_of(endpoint));
+    let pace = compute.pace(&nodes.collect::<Vec<_>>(), seed);
+    pace.map_err(|invalid| workload.section.refuse(invalid.below("compute")))
+}
+
+/// The NICs of each task: the first of the endpoints that the job may have.
+fn task_nics(
+    workload: &WorkloadConfig,
+    config: &ApplicationConfig,
+    endpoints: &Arc<[EndpointId]>,
+    network: &Network,
+) -> Result<TaskNics, ConfigError> {
+    let refuse =
+        |key, message, remedy| Err(workload.section.refuse(Invalid::new(key, message, remedy)));
+    let (each, most) = (config.nics, network.nodes.nics());
+    if !(1..=most).contains(&each) {
+        let message = format!("{each} NICs of a task on nodes with {most}");
+        let remedy = "write 1 to the number of the node's endpoints; [nodes] gives a node several";
+        return refuse("nics", message, remedy);
+    }
+    let there = endpoints.len() as u32;
+    let tasks = config.tasks.unwrap_or(there / each);
+    if tasks == 0 || tasks.saturating_mul(each) > there {
+        let message = match each {
+            1 => format!("{tasks} tasks do not fit on {there} endpoints"),
+            _ => format!("{tasks} tasks of {each} NICs do not fit on {there} endpoints"),
+        };
+        return refuse("tasks", message, "write fewer tasks or more endpoints");
+    }
+    let endpoints: Arc<[EndpointId]> = endpoints[..(tasks * each) as usize].into();
+    for (task, own) in endpoints.chunks(each as usize).enumerate() {
+        let node = network.nodes.node_of(own[0]);
+        let other = own.iter().find(|&&one| network.nodes.node_of(one) != node);
+        if let Some(other) = other {
+            let message = format!(
+                "the endpoints {} and {other} of task {task} are on different nodes",
+                own[0]
+            );
+            let remedy = "write placement = \"nodes\" or \"random_nodes\", or list the endpoints \
+                          of each node in a row";
+            return refuse("nics", message, remedy);
+        }
+    }
+    let packet = u64::from(network.parameters.max_packet) * u64::from(network.parameters.flit.0);
+    Ok(TaskNics {
+        endpoints,
+        each,
+        choice: config.nic_choice,
+        least: packet.div_ceil(8),
+    })
 }
 
 /// Schemes that send packets again, and flows, name the packets of a message by 32 bits. (Of

@@ -18,7 +18,7 @@ mod sets;
 mod tests;
 
 use files::{presets, ready};
-use sections::{application, experiment, schema, workload};
+use sections::{application, experiment, nodes, schema, workload};
 
 pub use application::{ApplicationConfig, ProgramConfig, TraceConfig};
 pub use catalog::Catalog;
@@ -27,6 +27,7 @@ pub use experiment::{
     AllEndpoints, AllRouters, Attribution, ChosenRouters, CostConfig, Experiment, ForkConfig,
     NicConfig, OutputConfig, RatesConfig, Receivers, RouterConfig, RunConfig, TimelineConfig,
 };
+pub use nodes::{InsideConfig, NodesConfig};
 pub use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub use schema::fixed_sections;

@@ -37,6 +37,9 @@ pub(super) fn text(experiment: &Experiment) -> Result<String, ConfigError> {
         add(&format!("[router.{}]", key(kind)), &own);
     }
     add("[nic]", &Node::written(&experiment.nic)?);
+    if let Some(nodes) = &experiment.nodes {
+        add("[nodes]", &Node::written(nodes)?);
+    }
     add("[congestion]", &experiment.congestion.written());
     for failure in &experiment.failures {
         add("[[failure]]", &Node::written(failure)?);
@@ -84,6 +87,9 @@ pub(super) fn workload(config: &WorkloadConfig) -> Result<Node, ConfigError> {
                 start: config.start,
                 repetitions: job.repetitions,
                 background: job.background,
+                nics: job.nics,
+                nic_choice: job.nic_choice,
+                compute: job.compute,
                 mpi: Elsewhere,
                 motif: Elsewhere,
                 trace: Elsewhere,

@@ -332,11 +332,12 @@ fn application_flow(
     let topology = &network.topology;
     let weigh = |from: u32, to: u32, bytes: u64| {
         let packets = (8.0 * bytes as f64 / longest).ceil().max(1.0);
-        let ends = (traffic.tasks[from as usize], traffic.tasks[to as usize]);
-        [
-            packets,
-            packets * f64::from(topology.minimal_routers(ends.0, ends.1)),
-        ]
+        let ends = [from, to].map(|task| traffic.tasks[task as usize]);
+        if network.inside(ends).is_some() {
+            return [0.0; 2];
+        }
+        let routers = topology.minimal_routers(ends[0], ends[1]);
+        [packets, packets * f64::from(routers)]
     };
     let job = &application.job;
     // The number of runs of a background job depends on the others: one stands for that.

@@ -54,6 +54,10 @@ pub enum Placement {
     RandomGroups,
     /// Routers in random order, each filled in order.
     RandomRouters,
+    /// Nodes (`[nodes]`) in order, the endpoints of each by rail.
+    Nodes,
+    /// Nodes in random order.
+    RandomNodes,
 }
 
 const WHO: &str = "\"all\", \"rest\", a range such as \"16..32\", a list such as [3, 1, 4], \

@@ -8,6 +8,7 @@ use super::draw;
 use crate::open::endpoints::{Endpoints, Placement};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, stream, word};
+use weir_network::nodes::Nodes;
 use weir_network::topology::Topology;
 
 /// First part of the names of the random streams of this file: "place".
@@ -48,6 +49,7 @@ pub struct Party<'a> {
 pub fn assign(
     workloads: &[Party],
     topology: &Arc<dyn Topology>,
+    nodes: Nodes,
     seed: u64,
 ) -> Result<Vec<Arc<[EndpointId]>>, ConfigError> {
     let everything = (0..topology.endpoints()).collect();
@@ -55,6 +57,7 @@ pub fn assign(
     let mut assignment = Assignment {
         workloads,
         topology,
+        nodes,
         seed,
         everything,
         first,
@@ -104,6 +107,7 @@ impl Turn {
 struct Assignment<'a> {
     workloads: &'a [Party<'a>],
     topology: &'a Arc<dyn Topology>,
+    nodes: Nodes,
     seed: u64,
     /// All endpoints; shared by all workloads that request them.
     everything: Arc<[EndpointId]>,
@@ -194,6 +198,17 @@ impl Assignment<'_> {
                 free.sort_by_cached_key(|&one| rank[router(one) as usize]);
                 free
             }
+            Placement::Nodes => {
+                let mut free = self.free(index, &self.everything);
+                free.sort_by_cached_key(|&one| self.nodes.node_of(one));
+                free
+            }
+            Placement::RandomNodes => {
+                let rank = ranks(topology.endpoints() / self.nodes.nics(), rng);
+                let mut free = self.free(index, &self.everything);
+                free.sort_by_cached_key(|&one| rank[self.nodes.node_of(one) as usize]);
+                free
+            }
         };
         if count == 0 || count as usize > free.len() {
             return Err(self.too_many(index, count, free.len()));
@@ -252,9 +267,10 @@ impl Assignment<'_> {
         let section = &self.workloads[index].section;
         let all = self.topology.endpoints();
         let by_tasks = section.has("tasks") && !section.has("endpoints");
-        let (key, what) = match by_tasks {
-            true => ("tasks", "tasks are to have an endpoint each"),
-            false => ("endpoints.count", "endpoints are asked for"),
+        let (key, what) = match (by_tasks, section.has("nics")) {
+            (true, false) => ("tasks", "tasks are to have an endpoint each"),
+            (true, true) => ("tasks", "NICs of tasks are asked for"),
+            (false, _) => ("endpoints.count", "endpoints are asked for"),
         };
         let message = format!("{count} {what}, and {free} of {all} are free");
         let remedy = "ask for at least 1 and at most the number of free ones, or let another \

@@ -5,7 +5,7 @@ pub(crate) mod draw;
 pub mod endpoints;
 mod geometric;
 pub mod injection;
-mod logarithm;
+pub(crate) mod logarithm;
 pub mod members;
 pub mod message;
 pub mod sizes;

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use super::{
     Algorithms, Envelope, EnvelopeKind, Exchange, Job, Motif, MpiPreset, Peer, Protocol, Script,
 };
-use super::{Task, Wire};
+use super::{Pace, Task, Wire};
 use weir_model::Time;
 
 /// A message on its way.
@@ -127,6 +127,7 @@ pub fn job(motif: Box<dyn Motif>, tasks: u32) -> Job {
             seed: 1,
         },
         algorithms: Algorithms::default(),
+        pace: Pace::default(),
     }
 }
 

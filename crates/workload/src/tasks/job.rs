@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::messages::{Exchange, Messages, Wire};
-use super::{Algorithms, Label, Peer, Script, Tag, Waiting};
+use super::{Algorithms, Label, Pace, Peer, Script, Tag, Waiting};
 use crate::timeline::{Limits, Timeline};
 use weir_model::Time;
 use weir_model::codec::{self, CodecError};
@@ -74,6 +74,8 @@ pub struct Job {
     pub exchange: Exchange,
     /// Algorithms of collective operations.
     pub algorithms: Algorithms,
+    /// The speed at which its tasks compute.
+    pub pace: Pace,
 }
 
 /// An iteration of one task.
@@ -252,6 +254,11 @@ impl Calls<'_> {
     pub fn receive(&mut self, from: Option<Peer>, tag: Option<Tag>, label: Label) -> bool {
         self.messages
             .start_receive(&self.job.exchange, from, tag, label, self.wire)
+    }
+
+    /// The time that a computation takes that begins now and takes `time` ps by its program.
+    pub fn paced(&self, time: Time) -> Time {
+        self.job.pace.time(self.messages.task(), self.now, time)
     }
 
     /// Takes note that the task does nothing but this from now on, for its timeline.

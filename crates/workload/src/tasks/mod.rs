@@ -13,6 +13,7 @@ mod group;
 mod hang;
 mod job;
 mod messages;
+mod pace;
 mod program;
 mod task;
 
@@ -33,6 +34,7 @@ pub use messages::{
     Entries, Exchange, Messages, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND, Trouble, Wire,
 };
 pub use op::{Collective, Label, Labels, Op, Tag};
+pub use pace::{Compute, Pace};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};
 pub(crate) use queues::Queues;
 pub use script::Script;

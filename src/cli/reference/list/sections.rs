@@ -9,7 +9,7 @@ use weir_simulation::config::fixed_sections;
 use weir_workload::tasks::Mpi;
 
 /// The sections: their names here, their notation, and their purpose.
-pub const SECTIONS: [[&str; 3]; 8] = [
+pub const SECTIONS: [[&str; 3]; 9] = [
     [
         "router",
         "[router]",
@@ -19,6 +19,11 @@ pub const SECTIONS: [[&str; 3]; 8] = [
         "nic",
         "[nic]",
         "NICs: packets, acknowledgements, the order of messages.",
+    ],
+    [
+        "nodes",
+        "[nodes]",
+        "Hosts with several endpoints, and the network inside them.",
     ],
     [
         "failure",

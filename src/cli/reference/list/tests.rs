@@ -242,6 +242,7 @@ fn what_is_no_variant_is_listed_too() {
     for (what, keys) in [
         ("router", ["flit", "input_buffer"]),
         ("[nic]", ["max_packet", "acknowledge"]),
+        ("nodes", ["stride", "inside.latency"]),
         ("[[failure]]", ["links", "added_latency"]),
         ("run", ["until", "max_wall"]),
         ("output", ["bin", "rates"]),
@@ -263,7 +264,7 @@ fn what_is_no_variant_is_listed_too() {
     }
     let all = list(&catalog(), None, None).expect("all");
     for name in [
-        "router", "nic", "failure", "run", "output", "cost", "mpi", "metrics",
+        "router", "nic", "nodes", "failure", "run", "output", "cost", "mpi", "metrics",
     ] {
         assert!(
             all.contains(&format!("\n  {name} ")) || all.contains(&format!("{name} (")),

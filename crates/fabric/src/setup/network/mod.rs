@@ -12,10 +12,11 @@ use crate::{
 use weir_congestion::About;
 use weir_input::{Buffer, OutputQueue, Speedup};
 use weir_model::{
-    Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LinkKind, LinkRate, Origin,
-    RouterId, Time,
+    Bandwidth, Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LATEST, LinkKind,
+    LinkRate, Origin, RouterId, Time,
 };
 use weir_network::failures::{Failures, Outages};
+use weir_network::nodes::Nodes;
 use weir_network::partition::Partition;
 use weir_network::queueing::{Joining, Queueing};
 use weir_network::routing::{Hop, Routing};
@@ -159,10 +160,34 @@ pub const MOST_QUEUED: u32 = 1 << 30;
 /// flit each, so that memory ends before 2²⁸ of them wait.
 pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
 
+/// The network inside a node: messages between tasks of the node take it.
+#[derive(Clone, Copy, Debug)]
+pub struct Inside {
+    /// Bandwidth at which an endpoint sends, or all of a node together.
+    pub bandwidth: Bandwidth,
+    /// Time from the end of sending to the arrival, ps.
+    pub latency: Time,
+    /// True if the endpoints of a node share the bandwidth.
+    pub shared: bool,
+}
+
+impl Inside {
+    /// Time that a message takes to be sent, ps.
+    pub fn sending(&self, bytes: u64) -> Time {
+        let ps = u128::from(bytes) * 8 * 1_000_000_000_000;
+        let time = ps.div_ceil(u128::from(self.bandwidth.0.max(1)));
+        time.min(LATEST.into()) as Time
+    }
+}
+
 /// Everything about the network that does not change during a run; shared by all domains of a rank.
 pub struct Network {
     /// The graph, with its links as they were built.
     pub topology: Arc<dyn Topology>,
+    /// Its endpoints by host.
+    pub nodes: Nodes,
+    /// The network inside hosts, if there is one.
+    pub inside: Option<Inside>,
     /// Its domains.
     pub partition: Partition,
     /// Links that differ.
@@ -193,6 +218,13 @@ pub struct Network {
 }
 
 impl Network {
+    /// The network inside the node of these two endpoints; None if there is none, or they are on
+    /// different nodes.
+    pub fn inside(&self, ends: [EndpointId; 2]) -> Option<Inside> {
+        let [one, other] = ends.map(|endpoint| self.nodes.node_of(endpoint));
+        self.inside.filter(|_| one == other)
+    }
+
     /// Queues of one traffic class in the buffer behind a link into a router.
     pub fn queues(&self, kind: LinkKind) -> u32 {
         let vcs = self.vcs(kind);

@@ -8,10 +8,11 @@ use crate::setup::traffic::Traffic;
 use serde::{Deserialize, Serialize};
 
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 use weir_model::Time;
 use weir_model::codec::CodecError;
-use weir_workload::tasks::Task;
+use weir_workload::tasks::{Peer, Task};
 
 /// Progress of the tasks of one job in one domain.
 #[derive(
@@ -53,6 +54,20 @@ pub struct Host {
     pub nic: u32,
     pub task: Task,
     pub due: Vec<Due>,
+    /// Messages of which some parts have left, or come: true if they leave, the other task, and the
+    /// word of their stamp.
+    pub parts: BTreeMap<(bool, Peer, u64), Incomplete>,
+}
+
+/// A message of which some parts have left, or come.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Incomplete {
+    /// Number of parts that have not.
+    pub missing: u32,
+    /// Length of the others.
+    pub bytes: u64,
+    /// Time of the last one, ps.
+    pub latest: Time,
 }
 
 /// The tasks of a domain.
@@ -67,6 +82,9 @@ pub struct Hosts {
     /// Time when the last task was done.
     pub last_done: Time,
     pub next_order: u64,
+    /// By endpoint (by node, if its endpoints share the network inside): time until which it sends
+    /// to others of its node.
+    pub inside_free: BTreeMap<u32, Time>,
     /// Empty but while a task is called.
     pub wishes: Wishes,
 }
@@ -78,6 +96,7 @@ pub struct SavedHost {
     pub nic: u32,
     pub task: Vec<u8>,
     pub due: Vec<Due>,
+    pub parts: BTreeMap<(bool, Peer, u64), Incomplete>,
 }
 
 /// The tasks of a domain as they are saved.
@@ -89,6 +108,7 @@ pub struct SavedHosts {
     pub unfinished: u64,
     pub last_done: Time,
     pub next_order: u64,
+    pub inside_free: BTreeMap<u32, Time>,
 }
 
 impl Hosts {
@@ -104,6 +124,7 @@ impl Hosts {
                 nic: host.nic,
                 task: host.task.save()?,
                 due: host.due.clone(),
+                parts: host.parts.clone(),
             })
         });
         Ok(SavedHosts {
@@ -112,6 +133,7 @@ impl Hosts {
             unfinished: self.unfinished,
             last_done: self.last_done,
             next_order: self.next_order,
+            inside_free: self.inside_free.clone(),
         })
     }
 
@@ -131,11 +153,13 @@ impl Hosts {
             let application = application.ok_or_else(|| CodecError::new("no application"))?;
             host.task = Task::load(&application.job, host.task.number(), &saved.task)?;
             host.due = saved.due;
+            host.parts = saved.parts;
         }
         self.jobs = saved.jobs;
         self.unfinished = saved.unfinished;
         self.last_done = saved.last_done;
         self.next_order = saved.next_order;
+        self.inside_free = saved.inside_free;
         Ok(())
     }
 

@@ -8,13 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::defaults::{Elsewhere, at_once, is_no, is_yes, yes};
 use crate::config::Catalog;
+use weir_fabric::NicOfMessage;
 use weir_input::registry::{Chosen, Keys};
 use weir_input::tree::{Member, Node, Value};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::Invalid;
+use weir_workload::motifs;
 use weir_workload::open::endpoints::{Endpoints, Placement};
 use weir_workload::replay::{self, Trace};
-use weir_workload::{motifs, tasks::Mpi};
+use weir_workload::tasks::{Compute, Mpi};
 
 /// An application.
 #[derive(Clone, Debug)]
@@ -27,6 +29,12 @@ pub struct ApplicationConfig {
     pub repetitions: u32,
     /// True if a run to completion does not wait for it.
     pub background: bool,
+    /// Number of NICs of each task.
+    pub nics: u32,
+    /// Choice of one of these for a message.
+    pub nic_choice: NicOfMessage,
+    /// The speed of computations; None: as programs say.
+    pub compute: Option<Compute>,
     /// The section on the transfer of messages: `mpi = { preset = "codes" }`. It may be empty.
     pub mpi: Section,
 }
@@ -115,6 +123,16 @@ pub(in crate::config) struct ApplicationSection {
     /// applications are done.
     #[serde(default, skip_serializing_if = "is_no")]
     pub background: bool,
+    /// NICs of each task, which are endpoints of one node ([nodes]): a job has that many endpoints
+    /// for each task, in task order. Messages arrive at the task by any of them.
+    #[serde(default = "once", skip_serializing_if = "is_one")]
+    pub nics: u32,
+    /// With several `nics`: the ones of a message, at the sender and at the receiver.
+    #[serde(default, skip_serializing_if = "NicOfMessage::is_default")]
+    pub nic_choice: NicOfMessage,
+    /// The speed at which tasks compute: { speed, noise, stragglers, straggler_speed }.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compute: Option<Compute>,
     /// Messages between tasks.
     #[serde(default, skip_serializing)]
     #[expect(dead_code, reason = "makes `mpi` a known key; it is read as a section")]
@@ -138,6 +156,11 @@ pub(in crate::config) struct ApplicationSection {
 
 fn once() -> u32 {
     1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 impl ApplicationSection {
@@ -180,7 +203,7 @@ impl ApplicationSection {
             (Some(endpoints), _, None) => Ok(endpoints.clone()),
             (None, None, None) => Ok(Endpoints::All),
             (None, Some(count), _) => Ok(Endpoints::Count {
-                count,
+                count: count.saturating_mul(self.nics),
                 placement: self.placement.unwrap_or(Placement::Linear),
                 seed: self.placement_seed,
             }),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::defaults::is_no;
+use super::nodes::NodesConfig;
 use super::workload::WorkloadConfig;
 use weir_fabric::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
@@ -407,6 +408,8 @@ pub struct Experiment {
     pub router_kinds: Vec<(String, RouterConfig)>,
     /// `[nic]`.
     pub nic: NicConfig,
+    /// `[nodes]`, if the file has it.
+    pub nodes: Option<NodesConfig>,
     /// `[congestion]`.
     pub congestion: Chosen<weir_congestion::Build>,
     /// Every `[[failure]]`.

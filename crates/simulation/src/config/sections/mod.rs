@@ -3,5 +3,6 @@
 pub(super) mod application;
 pub(super) mod defaults;
 pub(super) mod experiment;
+pub(super) mod nodes;
 pub(super) mod schema;
 pub(super) mod workload;

@@ -5,13 +5,14 @@ use serde_json::{Map, Value as Json};
 
 use super::application::ApplicationSection;
 use super::experiment::{CostConfig, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::nodes::NodesConfig;
 use super::workload::TrafficSection;
 use crate::config::sets::fork::ForkSection;
 use weir_network::failures::FailureConfig;
 
-/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]`, `[fork]`, one `[[failure]]`
-/// and one `[[workload]]` by name (`workload` of a pattern, `job` of an application), and their
-/// `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
+/// The schemas of `[router]`, `[nic]`, `[nodes]`, `[run]`, `[output]`, `[cost]`, `[fork]`, one
+/// `[[failure]]` and one `[[workload]]` by name (`workload` of a pattern, `job` of an application),
+/// and their `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
 pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut sections = Map::new();
@@ -20,6 +21,7 @@ pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     };
     add("router", generator.subschema_for::<RouterConfig>());
     add("nic", generator.subschema_for::<NicConfig>());
+    add("nodes", generator.subschema_for::<NodesConfig>());
     add("run", generator.subschema_for::<RunConfig>());
     add("output", generator.subschema_for::<OutputConfig>());
     add("cost", generator.subschema_for::<CostConfig>());

@@ -44,7 +44,7 @@ fn assigned_on(
             section: &section,
         })
         .collect();
-    assign(&workloads, topology, seed).map_err(|error| {
+    assign(&workloads, topology, Nodes::SINGLE, seed).map_err(|error| {
         assert_eq!(error.line(), Some(3), "the error points at the key");
         error.to_string()
     })

@@ -61,6 +61,9 @@ impl Envelope {
     /// order.
     pub const MOST_AHEAD: u32 = 1 << (Envelope::BITS - 1);
     const TAG_BITS: u32 = COLLECTIVE_TAG.ilog2() + 1;
+    /// Numbers in stamps of parts, after those of [`EnvelopeKind`].
+    const PART_OF_EAGER: u8 = 6;
+    const PART_OF_DATA: u8 = 7;
 
     /// The number after another.
     pub fn next(number: u32) -> u32 {
@@ -88,11 +91,33 @@ impl Envelope {
         Stamp::new(above_tag << Envelope::TAG_BITS | u64::from(self.tag))
     }
 
-    /// The inverse of [`Envelope::to_stamp`]; None for [`Stamp::NONE`] and other invalid stamps.
+    /// The same for a part of a message with content that several NICs carry.
+    pub fn to_stamp_of_part(self) -> Stamp {
+        let kind = match self.kind {
+            EnvelopeKind::Data => Envelope::PART_OF_DATA,
+            _ => Envelope::PART_OF_EAGER,
+        };
+        let below_kind = Envelope::TAG_BITS + Envelope::BITS;
+        let rest = self.to_stamp().word() & ((1 << below_kind) - 1);
+        Stamp::new(u64::from(kind) << below_kind | rest)
+    }
+
+    /// True for the stamp of a part of a message.
+    pub fn is_part(stamp: Stamp) -> bool {
+        (stamp.word() >> (Envelope::TAG_BITS + Envelope::BITS)) as u8 >= Envelope::PART_OF_EAGER
+    }
+
+    /// The inverse of [`Envelope::to_stamp`] and [`Envelope::to_stamp_of_part`]; None for
+    /// [`Stamp::NONE`] and other invalid stamps.
     pub fn from_stamp(stamp: Stamp) -> Option<Envelope> {
         let word = stamp.word();
+        let kind = match (word >> (Envelope::TAG_BITS + Envelope::BITS)) as u8 {
+            Envelope::PART_OF_EAGER => EnvelopeKind::Eager,
+            Envelope::PART_OF_DATA => EnvelopeKind::Data,
+            kind => EnvelopeKind::from_u8(kind)?,
+        };
         Some(Envelope {
-            kind: EnvelopeKind::from_u8((word >> (Envelope::TAG_BITS + Envelope::BITS)) as u8)?,
+            kind,
             tag: word as u32 & ((1 << Envelope::TAG_BITS) - 1),
             number: (word >> Envelope::TAG_BITS) as u32 & ((1 << Envelope::BITS) - 1),
         })
@@ -115,6 +140,12 @@ mod tests {
             for (tag, number) in [(0, 0), (65_535, 7), (COLLECTIVE_TAG, (1 << 20) - 1)] {
                 let envelope = Envelope { kind, tag, number };
                 assert_eq!(Envelope::from_stamp(envelope.to_stamp()), Some(envelope));
+                assert!(!Envelope::is_part(envelope.to_stamp()));
+                if kind.has_content() {
+                    let part = envelope.to_stamp_of_part();
+                    assert_eq!(Envelope::from_stamp(part), Some(envelope));
+                    assert!(Envelope::is_part(part) && part != envelope.to_stamp());
+                }
             }
         }
         assert_eq!(Envelope::from_stamp(Stamp::NONE), None);
