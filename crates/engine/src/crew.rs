@@ -110,20 +110,25 @@ impl Crew {
         }
     }
 
-    /// Calls `work` once for each place of two lists of the same length, with the place; in order
-    /// on a single thread, from the end if `backwards`. Otherwise each thread has a part of the
-    /// lists, in the same order, and helps others from the far end when it is done with it.
+    /// Calls `work` once for each of these places of two lists, with the place; in order on a
+    /// single thread, from the end if `backwards`. Otherwise each thread has a part of the places,
+    /// in the same order, and helps others from the far end when it is done with it.
     ///
     /// # Errors
     /// That of the first place whose work fails. The work is done for all places nevertheless.
+    ///
+    /// # Panics
+    /// If the places are not ascending, or not all in both lists.
     pub fn each<A: Send, B: Send, E: Send>(
         &mut self,
-        first: &mut [A],
-        second: &mut [B],
+        places: &[u32],
+        (first, second): (&mut [A], &mut [B]),
         backwards: bool,
         work: impl Fn(usize, &mut A, &mut B) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
-        let count = first.len().min(second.len());
+        let (count, length) = (places.len(), first.len().min(second.len()));
+        assert!(places.is_sorted_by(|a, b| a < b), "each place once");
+        assert!(places.last().is_none_or(|&last| (last as usize) < length));
         let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
         let one = |at: usize, first: &mut A, second: &mut B| {
             if let Err(error) = work(at, first, second) {
@@ -133,9 +138,10 @@ impl Crew {
                 }
             }
         };
-        if self.size() == 1 {
+        if self.size() == 1 || count < 2 {
             for nth in 0..count {
-                let at = if backwards { count - 1 - nth } else { nth };
+                let nth = if backwards { count - 1 - nth } else { nth };
+                let at = places[nth] as usize;
                 one(at, &mut first[at], &mut second[at]);
             }
         } else {
@@ -149,8 +155,9 @@ impl Crew {
                 for thread in 0..threads {
                     let whose = (me + thread) % threads;
                     // Its share in order, and those of others against it.
-                    while let Some(at) = crew.take(whose, backwards == (thread == 0)) {
-                        // SAFETY: a place is taken once.
+                    while let Some(nth) = crew.take(whose, backwards == (thread == 0)) {
+                        let at = places[nth] as usize;
+                        // SAFETY: a place is taken once, and is in both lists.
                         #[allow(unsafe_code)]
                         let (first, second) = unsafe { (first.get(at), second.get(at)) };
                         one(at, first, second);
@@ -165,11 +172,12 @@ impl Crew {
     /// The results of `work` for each number below `count`, in order.
     pub fn map<T: Send>(&mut self, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let mut made: Vec<Option<T>> = (0..count).map(|_| None).collect();
-        let done: Result<(), ()> =
-            self.each(&mut made, &mut vec![(); count], false, |at, place, _| {
-                *place = Some(work(at));
-                Ok(())
-            });
+        let places: Vec<u32> = (0..count as u32).collect();
+        let lists = (&mut made[..], &mut vec![(); count][..]);
+        let done: Result<(), ()> = self.each(&places, lists, false, |at, place, _| {
+            *place = Some(work(at));
+            Ok(())
+        });
         debug_assert!(done.is_ok());
         made.into_iter().flatten().collect()
     }
@@ -285,16 +293,23 @@ mod tests {
             let mut crew = Crew::new(threads);
             for count in [0, 1, 3, 17] {
                 for backwards in [false, true] {
-                    let (mut list, mut places) = (vec![0_u32; count], vec![0; count]);
-                    let done: Result<(), ()> =
-                        crew.each(&mut list, &mut places, backwards, |at, times, place| {
-                            *times += 1;
-                            *place = at;
-                            Ok(())
-                        });
-                    assert_eq!(done, Ok(()));
-                    assert_eq!(list, vec![1; count]);
-                    assert_eq!(places, (0..count).collect::<Vec<_>>());
+                    for step in [1, 3] {
+                        let chosen: Vec<u32> = (0..count as u32).step_by(step).collect();
+                        let (mut list, mut places) = (vec![0_u32; count], vec![0; count]);
+                        let lists = (&mut list[..], &mut places[..]);
+                        let done: Result<(), ()> =
+                            crew.each(&chosen, lists, backwards, |at, times, place| {
+                                *times += 1;
+                                *place = at;
+                                Ok(())
+                            });
+                        assert_eq!(done, Ok(()));
+                        for at in 0..count {
+                            let is = chosen.contains(&(at as u32));
+                            assert_eq!(list[at], u32::from(is));
+                            assert_eq!(places[at], if is { at } else { 0 });
+                        }
+                    }
                 }
             }
             assert_eq!(crew.map(5, |at| 10 * at), [0, 10, 20, 30, 40]);
@@ -310,7 +325,8 @@ mod tests {
                     2 | 5 => Err(at),
                     _ => Ok(()),
                 };
-                let done = crew.each(&mut [(); 7], &mut [(); 7], backwards, fails);
+                let lists = (&mut [(); 7][..], &mut [(); 7][..]);
+                let done = crew.each(&[0, 1, 2, 3, 4, 5, 6], lists, backwards, fails);
                 assert_eq!(done, Err(2));
             }
         }
@@ -324,7 +340,8 @@ mod tests {
                 assert_ne!(at, at_fault, "on purpose");
                 Ok::<(), ()>(())
             };
-            let each = || crew.each(&mut [(); 6], &mut [(); 6], false, panics);
+            let lists = (&mut [(); 6][..], &mut [(); 6][..]);
+            let each = || crew.each(&[0, 1, 2, 3, 4, 5], lists, false, panics);
             assert!(catch_unwind(AssertUnwindSafe(each)).is_err());
         }
         assert_eq!(crew.map(3, |at| at), [0, 1, 2]);

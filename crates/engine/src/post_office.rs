@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::crew::Crew;
 use super::{Agreement, Domain, EXPECTING, Mail, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
@@ -32,8 +33,6 @@ pub(super) struct Desk<M> {
     /// Its next event.
     next: Time,
     moved: u64,
-    /// Its moves at the end of the piece before.
-    moved_before: u64,
     finished: bool,
 }
 
@@ -46,14 +45,13 @@ impl<M> Default for Desk<M> {
             wakes: 0,
             next: NEVER,
             moved: 0,
-            moved_before: 0,
             finished: false,
         }
     }
 }
 
 impl<M: Mail> Desk<M> {
-    /// Runs its domain up to a time, with the mail that has come, if it has anything to do.
+    /// Runs its domain up to a time, with the mail that has come.
     ///
     /// # Errors
     /// If the domain cannot go on.
@@ -62,9 +60,6 @@ impl<M: Mail> Desk<M> {
         domain: &mut D,
         until: Time,
     ) -> Result<(), D::Error> {
-        if self.comes.is_empty() && self.wakes >= until {
-            return Ok(());
-        }
         domain.prepare();
         self.deliver(domain);
         domain.advance(until)?;
@@ -86,10 +81,6 @@ impl<M: Mail> Desk<M> {
 
     /// Delivers the mail that has come, in the order of the senders.
     fn deliver<D: Domain<Mail = M>>(&mut self, domain: &mut D) {
-        if !self.comes.is_empty() {
-            // It may have something to do sooner now.
-            self.wakes = 0;
-        }
         for step in 0..EXPECTING {
             for (_, mail) in &self.comes {
                 domain.expect(mail, step);
@@ -108,13 +99,37 @@ impl<M: Mail> Desk<M> {
 pub(super) struct PostOffice<M> {
     around: Vec<Neighbourhood>,
     /// By domain of this rank.
-    pub desks: Vec<Desk<M>>,
+    desks: Vec<Desk<M>>,
+    /// The same by domain, side by side: most windows concern few of many domains. The next time at
+    /// which each has anything to do (0 if mail has come for it), its next event, its moves, and
+    /// whether it is finished.
+    wakes: Vec<Time>,
+    next: Vec<Time>,
+    moved: Vec<u64>,
+    finished: Vec<bool>,
+    /// The domains that ran last, ascending.
+    ran: Vec<u32>,
+    /// The earliest event in the mail that they have sent, regardless of the receiver, so that the
+    /// next window does not depend on the ranks.
+    mail: Time,
+    totals: Totals,
     first: DomainId,
     /// Ranks that own a neighbour of one of this rank's domains, ascending.
     ranks: Vec<u32>,
     /// True if every rank is a neighbour of every other.
     complete: bool,
     outgoing: Vec<Vec<u8>>,
+}
+
+/// Sums over the domains of this rank.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    /// Moves.
+    moved: u64,
+    /// The most moves of one domain when they ran last.
+    most: u64,
+    /// Number of domains that are not finished.
+    unfinished: usize,
 }
 
 impl<M: Mail> PostOffice<M> {
@@ -159,6 +174,16 @@ impl<M: Mail> PostOffice<M> {
         PostOffice {
             around,
             desks: domains.iter().map(|_| Desk::default()).collect(),
+            wakes: vec![0; domains.len()],
+            next: vec![NEVER; domains.len()],
+            moved: vec![0; domains.len()],
+            finished: vec![false; domains.len()],
+            ran: Vec::new(),
+            mail: NEVER,
+            totals: Totals {
+                unfinished: domains.len(),
+                ..Totals::default()
+            },
             first: own.start,
             outgoing: vec![Vec::new(); ranks.len()],
             ranks,
@@ -192,14 +217,16 @@ impl<M: Mail> PostOffice<M> {
         D: Domain<Mail = M>,
         T: Transport + ?Sized,
     {
-        mine.next = mine.next.min(self.earliest_mail());
+        mine.next = mine.next.min(self.mail);
         for bytes in &mut self.outgoing {
             bytes.clear();
             bytes.extend_from_slice(bytemuck::bytes_of(&mine));
         }
-        for (sender, domain) in domains.iter_mut().enumerate() {
-            self.send(sender, domain);
+        let ran = std::mem::take(&mut self.ran);
+        for &sender in &ran {
+            self.send(sender as usize, &mut domains[sender as usize]);
         }
+        self.ran = ran;
         let incoming = transport.exchange(&self.ranks, &self.outgoing)?;
         let mut common = if self.complete {
             mine
@@ -232,6 +259,7 @@ impl<M: Mail> PostOffice<M> {
                 Place::Here(receiver) => {
                     let comes = &mut self.desks[receiver as usize].comes;
                     comes.push((around.back[slot] as usize, mail));
+                    self.wakes[receiver as usize] = 0;
                 }
                 Place::There(rank) => {
                     let to = self.ranks.partition_point(|&other| other < rank);
@@ -255,42 +283,81 @@ impl<M: Mail> PostOffice<M> {
         let comes = &mut self.desks[receiver].comes;
         let place = comes.partition_point(|(before, _)| *before < slot);
         comes.insert(place, (slot, mail));
+        self.wakes[receiver] = 0;
         Some(())
     }
 
-    /// The earliest event in any mail, regardless of the receiver, so that the next window does not
-    /// depend on the ranks.
-    pub fn earliest_mail(&self) -> Time {
-        let mail = self.desks.iter().map(|desk| desk.mail);
-        mail.min().unwrap_or(NEVER)
+    /// Runs the domains up to a time that have anything to do before it, from the last one if
+    /// `backwards`.
+    ///
+    /// # Errors
+    /// If a domain cannot go on.
+    pub fn run<D>(
+        &mut self,
+        domains: &mut [D],
+        crew: &mut Crew,
+        backwards: bool,
+        until: Time,
+    ) -> Result<(), D::Error>
+    where
+        D: Domain<Mail = M> + Send,
+        D::Error: Send,
+    {
+        let wakes = self.wakes.iter().zip(0..);
+        let woken = wakes.filter(|&(&wakes, _)| wakes < until);
+        self.ran.clear();
+        self.ran.extend(woken.map(|(_, place)| place));
+        let run = |_, domain: &mut D, desk: &mut Desk<M>| desk.run(domain, until);
+        let done = crew.each(&self.ran, (domains, &mut self.desks), backwards, run);
+        self.settle();
+        debug_assert!(self.mail >= until, "before {until} ps");
+        done
     }
 
     /// The next event of any domain.
     pub fn next_event(&self) -> Time {
-        let next = self.desks.iter().map(|desk| desk.next);
-        next.min().unwrap_or(NEVER)
+        self.next.iter().copied().min().unwrap_or(NEVER)
     }
 
-    /// Moves of all domains, and the most of any domain since this was asked before.
-    pub fn moved(&mut self) -> (u64, u64) {
-        let (mut all, mut most) = (0, 0);
-        for desk in &mut self.desks {
-            all += desk.moved;
-            most = most.max(desk.moved - desk.moved_before);
-            desk.moved_before = desk.moved;
-        }
-        (all, most)
+    /// Moves of all domains, and the most of any domain since they ran last.
+    pub fn moved(&self) -> (u64, u64) {
+        (self.totals.moved, self.totals.most)
     }
 
     /// True if the run needs nothing more from any domain.
     pub fn finished(&self) -> bool {
-        self.desks.iter().all(|desk| desk.finished)
+        self.totals.unfinished == 0
     }
 
     /// Takes the mail of all domains, and takes note of their states.
     pub fn look<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
+        self.ran.clear();
+        self.ran.extend(0..domains.len() as u32);
         let desks = self.desks.iter_mut().zip(domains);
         desks.for_each(|(desk, domain)| desk.look(domain));
+        self.settle();
+    }
+
+    /// Takes note of the states of the domains that ran.
+    fn settle(&mut self) {
+        (self.mail, self.totals.most) = (NEVER, 0);
+        for &place in &self.ran {
+            let place = place as usize;
+            let desk = &self.desks[place];
+            (self.wakes[place], self.next[place]) = (desk.wakes, desk.next);
+            self.mail = self.mail.min(desk.mail);
+            let moved = desk.moved - std::mem::replace(&mut self.moved[place], desk.moved);
+            self.totals.moved += moved;
+            self.totals.most = self.totals.most.max(moved);
+            match (
+                std::mem::replace(&mut self.finished[place], desk.finished),
+                desk.finished,
+            ) {
+                (false, true) => self.totals.unfinished -= 1,
+                (true, false) => self.totals.unfinished += 1,
+                _ => {}
+            }
+        }
     }
 
     /// Delivers the mail of a domain for one of its neighbours on this rank at once. Returns the

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::crew::Crew;
 use super::interleave::{Interleaving, interleave};
 use super::pace::Pace;
-use super::post_office::{Desk, PostOffice};
+use super::post_office::PostOffice;
 use super::{Agreement, Domain, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
@@ -261,9 +261,7 @@ where
         } else {
             // In alternating order: the last domains of one piece are still in the cache when they
             // run first in the next.
-            let run = |_, domain: &mut D, desk: &mut Desk<D::Mail>| desk.run(domain, at.until);
-            crew.each(domains, &mut post.desks, backwards, run)?;
-            debug_assert!(post.earliest_mail() >= at.until, "before {} ps", at.until);
+            post.run(domains, crew, backwards, at.until)?;
         }
         backwards = !backwards;
         let (moved_here, most) = post.moved();

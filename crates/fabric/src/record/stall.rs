@@ -48,6 +48,9 @@ impl<K: Compiled> FabricDomain<K> {
     /// A place is not listed if some packet can leave it, or waits for time only.
     pub fn waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
+        if self.pool.len() == 0 {
+            return waits;
+        }
         for router in self.ports.routers.iter() {
             for port in 0..router.ports {
                 let flat = router.base + u32::from(port);
