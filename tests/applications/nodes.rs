@@ -2,6 +2,7 @@
 
 use super::{NS, SAME_ROUTER, network};
 use crate::support::Experiment;
+use crate::variants::catalog::everywhere;
 use weir::result::Data;
 
 /// 250,000 bytes on a switch: 20,000 flits at 1 ns each.
@@ -17,10 +18,10 @@ fn pairs() -> Experiment {
 
 /// A message from the first task to the last one.
 fn one_message(run: Experiment, bytes: &str) -> Data {
-    let phases = format!(
-        "phases = [{{ when = \"task == 0\", send = [{{ to = \"tasks - 1\", bytes = \"{bytes}\" }}] }}, \
-         {{ when = \"task == tasks - 1\", receive = [{{ from = \"0\" }}] }}]"
-    );
+    let send = format!("{{ to = \"tasks - 1\", bytes = \"{bytes}\" }}");
+    let first = format!("{{ when = \"task == 0\", send = [{send}] }}");
+    let last = "{ when = \"task == tasks - 1\", receive = [{ from = \"0\" }] }";
+    let phases = format!("phases = [{first}, {last}]");
     let phases: toml::Table = phases.parse().expect("TOML");
     let run = run
         .with("motif.rounds", 1)
@@ -140,6 +141,22 @@ fn rails_keep_nodes_in_one_domain() {
     assert_eq!(data.jobs[0].tasks.endpoint[..5], [0, 1, 2, 3, 8]);
     let alone = tree().job("ping_pong", 2).with("endpoints", vec![1, 5]);
     assert_eq!(alone.run().data.summary.packets_injected, 0);
+}
+
+/// Whatever ranks and threads there are, and from a state in the middle, in which messages are
+/// under way in parts and inside nodes; also if packets are dropped and sent again.
+#[test]
+fn the_bits_are_the_same_everywhere() {
+    let text = include_str!("../experiments/nodes.toml");
+    let table: toml::Table = text.parse().expect("TOML");
+    for (seed, scheme) in (1..).zip(["none", "none", "srp", "lhrp", "codes_cc"]) {
+        let run = Experiment::of(table.clone())
+            .set("congestion.scheme", scheme)
+            .set("run.seed", seed);
+        let data = everywhere(&run);
+        assert!(data.summary.inside_messages > Some(0));
+        assert!(data.jobs.iter().all(|job| !job.is_cut_off()));
+    }
 }
 
 #[test]

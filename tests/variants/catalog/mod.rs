@@ -147,7 +147,7 @@ pub fn failing(network: Experiment) -> Experiment {
 
 /// Runs in one process and on two ranks of two threads, which save the state somewhere in between;
 /// goes on from there on three ranks and on three threads. Returns the data, which are the same.
-fn everywhere(experiment: &Experiment) -> Data {
+pub fn everywhere(experiment: &Experiment) -> Data {
     let (plan, text) = (experiment.plan(), experiment.text());
     fn good<T>(result: Result<T, RunError>, text: &str) -> T {
         result.unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -156,7 +156,7 @@ fn everywhere(experiment: &Experiment) -> Data {
     text.hash(&mut hasher);
     let seed = hasher.finish();
     // Signals that take no time are for one rank.
-    let domains = plan.network().topology.domains();
+    let domains = plan.network().partition.domains();
     let most = plan.schedule.interleaving.map_or(domains, |_| 1);
     let (alone, places) = good(run_counting(&plan), &text);
     for case in 0..u64::from(cases(1)) {

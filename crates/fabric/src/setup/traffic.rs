@@ -1,15 +1,15 @@
 //! The workloads of a run, the same for all domains.
 
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::NicOfMessage;
-use weir_workload::tasks::{Job, Peer};
+use rustc_hash::FxHashMap;
 
+use crate::NicOfMessage;
 use weir_model::{EndpointId, Span, Time};
 use weir_workload::open::injection::Injector;
 use weir_workload::open::sizes::Sizes;
 use weir_workload::patterns::Pattern;
+use weir_workload::tasks::{Job, Peer};
 
 /// One workload, the same for all domains.
 pub struct Traffic {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use weir_model::table::{Attributes, Number, Table};
+use weir_model::table::{Attribute, Attributes, Number, Table};
 use weir_result::{Digest, Job, Note, Run, Stats};
 
 fn scheme_json(digest: &Digest) -> Value {
@@ -38,13 +38,18 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
 }
 
 const PROTOCOL: [&str; 2] = ["protocol_messages_generated", "protocol_messages_received"];
+/// Left out if the run has none, as in the file.
+const INSIDE: [&str; 2] = ["inside_messages", "inside_bytes"];
 const ENDS: [&str; 3] = ["over", "finish_at_least_ps", "communication_at_least_ps"];
 
 /// The attributes of a group.
 /// For `moved`, keys stand behind the one that they belong to, which is not their order in the
 /// file.
 fn object(group: &impl Attributes, moved: &[(&str, &[&str])]) -> Value {
-    let mut pairs: Vec<_> = group.pairs().collect();
+    let there = |(own, value): &(&Attribute, Option<Number>)| {
+        value.is_some() || !INSIDE.contains(&own.name)
+    };
+    let mut pairs: Vec<_> = group.pairs().filter(there).collect();
     for (before, keys) in moved {
         let (keys, mut rest): (Vec<_>, Vec<_>) = pairs
             .into_iter()
@@ -165,6 +170,11 @@ mod tests {
     fn json_names_every_attribute_of_the_file() {
         use weir_result::{JobTotals, LatencyNumbers, Summary};
         let data = Data {
+            summary: Summary {
+                inside_messages: Some(0),
+                inside_bytes: Some(0),
+                ..Summary::default()
+            },
             jobs: vec![Job {
                 name: "j".into(),
                 ..Job::default()

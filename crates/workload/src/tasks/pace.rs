@@ -23,8 +23,8 @@ const SPEEDS: [f64; 2] = [1e-6, 1e6];
 pub struct Compute {
     /// Computations take the time that their program says, divided by this.
     pub speed: f64,
-    /// Mean extra time of a computation, as a fraction of its time. It is drawn for each one from an
-    /// exponential distribution.
+    /// Mean extra time of a computation, as a fraction of its time. It is drawn for each one from
+    /// an exponential distribution.
     pub noise: f64,
     /// Number of slow nodes, drawn from those of the job. All its tasks there are slow.
     pub stragglers: u32,

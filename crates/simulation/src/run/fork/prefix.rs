@@ -193,7 +193,7 @@ fn numbers(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
             writeln!(facts, "{job} from {counts:?}")?;
         }
         let here = |endpoint: &&EndpointId| application || Traffic::sends(one, **endpoint);
-        for &endpoint in one.members.iter().filter(here) {
+        for &endpoint in one.tasks.iter().filter(here) {
             counts[domain(endpoint) as usize] += 1;
         }
     }
