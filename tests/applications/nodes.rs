@@ -180,7 +180,7 @@ fn what_does_not_fit_is_refused() {
     let cases = [
         (
             job(pairs().set("nodes.nics", 3)),
-            "8 endpoints are no whole number",
+            "3 NICs x a stride of 1 do not divide 8 endpoints",
         ),
         (
             pairs().job("allreduce", 2).with("nics", 4),

@@ -29,10 +29,8 @@ impl Nodes {
         }
         let block = u64::from(nics) * u64::from(stride);
         if !u64::from(endpoints).is_multiple_of(block) {
-            let message = format!(
-                "{endpoints} endpoints are no whole number of {stride} x {nics} endpoints, of \
-                 which {stride} nodes consist"
-            );
+            let message =
+                format!("{nics} NICs x a stride of {stride} do not divide {endpoints} endpoints");
             let remedy = "write numbers whose product divides the number of endpoints";
             return Err(Invalid::new("nics", message, remedy));
         }
