@@ -349,14 +349,9 @@ impl<M: Mail> PostOffice<M> {
             let moved = desk.moved - std::mem::replace(&mut self.moved[place], desk.moved);
             self.totals.moved += moved;
             self.totals.most = self.totals.most.max(moved);
-            match (
-                std::mem::replace(&mut self.finished[place], desk.finished),
-                desk.finished,
-            ) {
-                (false, true) => self.totals.unfinished -= 1,
-                (true, false) => self.totals.unfinished += 1,
-                _ => {}
-            }
+            let before = std::mem::replace(&mut self.finished[place], desk.finished);
+            self.totals.unfinished += usize::from(before);
+            self.totals.unfinished -= usize::from(desk.finished);
         }
     }
 

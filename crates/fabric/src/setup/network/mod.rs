@@ -221,8 +221,9 @@ impl Network {
     /// The network inside the node of these two endpoints; None if there is none, or they are on
     /// different nodes.
     pub fn inside(&self, ends: [EndpointId; 2]) -> Option<Inside> {
+        let inside = self.inside?;
         let [one, other] = ends.map(|endpoint| self.nodes.node_of(endpoint));
-        self.inside.filter(|_| one == other)
+        (one == other).then_some(inside)
     }
 
     /// Queues of one traffic class in the buffer behind a link into a router.
