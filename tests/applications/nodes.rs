@@ -96,8 +96,12 @@ fn nics_share_a_long_message() {
             .set("nic.acknowledge", false)
             .set("nodes.nics", nics)
             .job("script", 8 / nics)
-            .with("nics", nics)
-            .with("nic_choice", choice);
+            .with("nics", nics);
+        // One NIC leaves no choice.
+        let run = match nics {
+            1 => run,
+            _ => run.with("nic_choice", choice),
+        };
         let data = one_message(run, LONG);
         *finishes(&data).last().expect("a task")
     };
@@ -199,6 +203,10 @@ fn what_does_not_fit_is_refused() {
                 .with("nics", 2)
                 .with("endpoints", vec![0, 2, 1, 3, 4, 5, 6, 7]),
             "on different nodes",
+        ),
+        (
+            job(pairs()).with("nic_choice", "turn"),
+            "a task has one NIC, and no choice",
         ),
         (job(pairs()).with("compute.stragglers", 3), "3 of 2 nodes"),
         (job(pairs()).with("compute.speed", 0.0), "is 0.0"),

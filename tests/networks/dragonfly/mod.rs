@@ -329,6 +329,7 @@ fn the_networks_of_today_have_the_taper_that_they_name() {
     for (name, sizes, taper) in [
         ("dragonfly-200g-1024", [1024, 64, 43, 4, 64, 3], 1.0),
         ("dragonfly-200g-1024-taper", [1024, 64, 37, 4, 32, 3], 2.0),
+        ("dragonfly-400g-2016", [2016, 96, 46, 8, 24, 3], 1.3125),
         ("dragonfly-400g-2048", [2048, 128, 45, 8, 32, 3], 1.0),
         ("dragonfly-400g-2048-taper", [2048, 128, 38, 8, 16, 3], 2.0),
     ] {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir::input::Section;
+use weir::result::Data;
 use weir::topology::graph::Graph;
 use weir::topology::{REGISTRY, Topology};
 
@@ -26,6 +27,21 @@ pub(super) fn graph(links: &str, more: &str) -> Result<Arc<dyn Topology>, String
     let section = Section::from_toml(&text).expect("TOML");
     let entry = weir::registry::choose(&section, REGISTRY).expect("a kind");
     (entry.build)(&section).map_err(|error| error.to_string())
+}
+
+/// Source, number and time of arrival of each packet, in order.
+pub(super) fn sorted(data: &Data) -> Vec<(u32, u32, u64)> {
+    let packets = data.packets.as_ref().expect("recorded");
+    let row = |row: usize| {
+        (
+            packets.source[row],
+            packets.sequence[row],
+            packets.delivered_ps[row],
+        )
+    };
+    let mut rows: Vec<_> = (0..packets.source.len()).map(row).collect();
+    rows.sort_unstable();
+    rows
 }
 
 #[test]
@@ -99,21 +115,6 @@ fn a_full_mesh_is_one_whatever_it_is_called() {
         "kind = \"hyperx\"\nsizes = [4]\nendpoints_per_router = 2",
         "dor",
     );
-    let sorted = |data: &weir::result::Data| {
-        let packets = data.packets.as_ref().expect("recorded");
-        let rows = 0..packets.source.len();
-        let mut rows: Vec<_> = rows
-            .map(|row| {
-                (
-                    packets.source[row],
-                    packets.sequence[row],
-                    packets.delivered_ps[row],
-                )
-            })
-            .collect();
-        rows.sort_unstable();
-        rows
-    };
     let [graph, hyperx] = [sorted(&graph), sorted(&hyperx)];
     assert!(graph.len() > 1_000);
     assert_eq!(graph, hyperx);

@@ -1,6 +1,7 @@
 //! Every existing topology, with random parameters: as a graph it agrees with its own description.
 
 mod graph;
+mod graph_loads;
 mod graph_ways;
 mod layouts;
 

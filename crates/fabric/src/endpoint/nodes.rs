@@ -93,37 +93,30 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// One of the parts of a message, for its NIC.
     pub(super) fn part(&self, message: FromTask, part: u32) -> NewMessage {
-        let FromTask {
-            place,
-            to,
-            bytes,
-            envelope,
-            parts,
-        } = message;
-        let host = &self.hosts.hosts[place as usize];
-        let destination = self.traffic[usize::from(host.job)].tasks[to as usize];
+        let host = &self.hosts.hosts[message.place as usize];
         let whole = NewMessage {
             nic: host.nic,
-            destination,
-            bits: 8 * bytes,
+            destination: self.traffic[usize::from(host.job)].tasks[message.to as usize],
+            bits: 8 * message.bytes,
             job: host.job,
-            stamp: envelope.to_stamp(),
+            stamp: message.envelope.to_stamp(),
         };
-        let Some(nics) = self.nics_of(place).filter(|nics| nics.each > 1) else {
+        let Some(nics) = self.nics_of(message.place).filter(|nics| nics.each > 1) else {
             return whole;
         };
-        let nic = match parts {
-            1 => nics.nic(to, envelope.number),
+        let nic = match message.parts {
+            1 => nics.nic(message.to, message.envelope.number),
             _ => part,
         };
-        let more = u64::from(u64::from(part) < bytes % u64::from(parts));
+        let parts = u64::from(message.parts);
+        let more = u64::from(u64::from(part) < message.bytes % parts);
         NewMessage {
             nic: self.nic_of(nics.endpoint(host.task.number(), nic)),
-            destination: nics.endpoint(to, nic),
-            bits: 8 * (bytes / u64::from(parts) + more),
+            destination: nics.endpoint(message.to, nic),
+            bits: 8 * (message.bytes / parts + more),
             stamp: match parts {
                 1 => whole.stamp,
-                _ => envelope.to_stamp_of_part(),
+                _ => message.envelope.to_stamp_of_part(),
             },
             ..whole
         }

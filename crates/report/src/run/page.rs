@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::congestion;
 use super::name_of;
-use crate::format::{bytes, percent, protocol, scaled, wall, whole};
+use crate::format::{bytes, inside_nodes, percent, protocol, scaled, wall, whole};
 use crate::page::{Page, Part, Row, Rows};
 use crate::parameters::{self, time};
 use crate::summary::bound;
@@ -106,10 +106,11 @@ fn totals(summary: &Summary) -> Rows {
             (
                 "messages",
                 format!(
-                    "{} generated, {} received{}",
+                    "{} generated, {} received{}{}",
                     whole(summary.messages_generated),
                     whole(summary.messages_received),
-                    protocol(summary)
+                    protocol(summary),
+                    inside_nodes(summary)
                 ),
             ),
             ("payload delivered", bytes(summary.bytes_delivered)),

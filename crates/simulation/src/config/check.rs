@@ -339,6 +339,18 @@ pub(super) fn endpoints(section: &Section, endpoints: &Endpoints) -> Result<(), 
     }
 }
 
+/// Checks that a task with one NIC has no choice among several.
+pub(super) fn nic_choice(section: &Section, nics: u32) -> Result<(), ConfigError> {
+    if nics == 1 && section.node.get("nic_choice").is_some() {
+        return Err(section.refuse(Invalid::new(
+            "nic_choice",
+            "a task has one NIC, and no choice",
+            "remove it, or write the NICs of a task, for example nics = 2",
+        )));
+    }
+    Ok(())
+}
+
 /// Checks one workload by itself.
 pub(super) fn workload(section: &Section, given: &TrafficSection) -> Result<(), ConfigError> {
     name(section, given.name.as_deref())?;

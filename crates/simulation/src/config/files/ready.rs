@@ -17,6 +17,7 @@ pub const READY: &[(&str, &str)] = ready!["topologies":
     "dragonfly-8192",
     "dragonfly-200g-1024",
     "dragonfly-200g-1024-taper",
+    "dragonfly-400g-2016",
     "dragonfly-400g-2048",
     "dragonfly-400g-2048-taper",
     "fattree-200g-800",

@@ -174,6 +174,7 @@ fn application(
     let recorded = program.trace().map(|trace| trace.tasks());
     let endpoints = given.place(&section, recorded)?;
     check::endpoints(&section, &endpoints)?;
+    check::nic_choice(&section, given.nics)?;
     Ok(WorkloadConfig {
         endpoints,
         name: given.name.unwrap_or_else(|| format!("workload{index}")),

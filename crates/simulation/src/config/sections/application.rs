@@ -127,7 +127,7 @@ pub(in crate::config) struct ApplicationSection {
     /// for each task, in task order. Messages arrive at the task by any of them.
     #[serde(default = "once", skip_serializing_if = "is_one")]
     pub nics: u32,
-    /// With several `nics`: the ones of a message, at the sender and at the receiver.
+    /// Only with several `nics`: the ones of a message, at the sender and at the receiver.
     #[serde(default, skip_serializing_if = "NicOfMessage::is_default")]
     pub nic_choice: NicOfMessage,
     /// The speed at which tasks compute: { speed, noise, stragglers, straggler_speed }.
