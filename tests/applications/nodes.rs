@@ -1,6 +1,7 @@
 //! Hosts with several NICs, the network inside them, and slow ones: times by arithmetic.
 
 use super::{NS, SAME_ROUTER, network};
+use crate::networks::direct;
 use crate::support::Experiment;
 use crate::variants::catalog::everywhere;
 use weir::result::Data;
@@ -176,6 +177,47 @@ fn slow_nodes_compute_longer() {
     };
     assert_eq!(run(1) - run(0), 30_000 * NS);
     assert_eq!(run(4), run(1));
+}
+
+/// The endpoints of the tasks of the only job.
+fn endpoints(run: &Experiment) -> Vec<u32> {
+    run.run().data.jobs[0].tasks.endpoint.clone()
+}
+
+/// Eight endpoints in four nodes of two; on rails node 1 has the endpoints 1 and 5.
+#[test]
+fn jobs_run_on_the_nodes_that_they_name() {
+    let named = |run: Experiment, names: &str| run.set("nodes.names", names);
+    for (stride, expected) in [(1, [6, 7, 2, 3]), (4, [3, 7, 1, 5])] {
+        let run = named(pairs().set("nodes.stride", stride), "a,b[08-10]");
+        let run = run.job("allreduce", 4).with("endpoints", "b10,b08");
+        assert_eq!(endpoints(&run), expected);
+    }
+    for (names, endpoints, words) in [
+        ("a,b[08-10]", "b11", "no node is called \"b11\""),
+        ("a,b[08-10]", "a,a", "node \"a\" is listed twice"),
+        ("a,b[08-11]", "a", "5 names for 4 nodes"),
+        ("a,b[08-09],a", "a", "\"a\" appears twice"),
+        ("a[", "a", "is no list"),
+    ] {
+        let run = named(pairs(), names).job("allreduce", 2);
+        let error = run.with("endpoints", endpoints).try_plan().map(|_| ());
+        let error = error.expect_err(words).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let unnamed = pairs().job("allreduce", 2).with("endpoints", "a[0-1]");
+    let error = unnamed.try_plan().map(|_| ()).expect_err("no names");
+    assert!(error.render(false).contains("give nodes names"), "{error}");
+}
+
+/// The endpoints of a graph have the names of its table.
+#[test]
+fn jobs_run_on_the_hosts_of_an_imported_network() {
+    let hosts = ["n03", "n01", "n02", "m"].map(|host| format!("{host},s,terminal\\n"));
+    let links = format!("from,to,kind\\n{}", hosts.concat());
+    let graph = format!("kind = \"graph\"\nlinks = \"{links}\"");
+    let run = direct::experiment(&graph, "shortest").job("allreduce", 3);
+    assert_eq!(endpoints(&run.with("endpoints", "m,n[01-02]")), [3, 1, 2]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         &[
             "topology",
             "bill",
+            "hostlist",
             "nodes",
             "partition",
             "failures",

@@ -217,7 +217,7 @@ fn what_cannot_keep_a_bubble_is_refused() {
         ("router.buffer_per", "port".into(), "router.buffer_per"),
         ("router.input_buffer", "47 flits".into(), "two places"),
         ("routing.vcs", 2.into(), "one for each order"),
-        ("topology.kind", "mesh".into(), "no rings"),
+        ("topology.kind", "mesh".into(), "is no ring"),
         ("topology.links_between_routers", vec![2].into(), "doubled"),
         ("queueing", vcs_scheme(), "within a ring"),
     ] as [(&str, toml::Value, &str); 7]

@@ -4,12 +4,13 @@
 use crate::support::Experiment;
 
 /// Preset, latency of the router, ps, and flit, bytes.
-const PRODUCTS: [(&str, u64, u64); 5] = [
+const PRODUCTS: [(&str, u64, u64); 6] = [
     ("infiniband-hdr", 90_000, 64),
     ("infiniband-ndr", 200_000, 64),
     ("slingshot-11", 350_000, 32),
     ("tomahawk-5", 600_000, 254),
     ("aries", 100_000, 8),
+    ("tofu-d", 100_000, 32),
 ];
 
 #[test]

@@ -22,6 +22,9 @@ SHORT_US = 3.0
 APPLICATION_US = 10.0
 # What `layered` says of large networks.
 TOO_MANY = "pairs of routers are more than layers are found for"
+# Endpoints of a network that runs with one routing alone: each is tried on many smaller ones.
+LARGE = 20_000
+
 DRAGONFLIES = (72, 1056, 3078, 8192)
 
 UNITS = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
@@ -152,16 +155,18 @@ def routings(program, kind):
 
 
 def run_network(program, file, out):
-    """With every routing that is made for it."""
+    """With every routing that is made for it; a very large one with the first that takes it."""
     with open(file, "rb") as text:
         network = tomllib.load(text)
     kind = network["kind"]
     # As many packets where links are faster, which have shorter ways as well.
     bandwidth, unit = network["terminal"]["bandwidth"].split()
-    until = SHORT_US * min(1.0, 100.0 / float(bandwidth)) if unit == "Gbps" else SHORT_US
+    gbps = float(bandwidth) * {"Gbps": 1.0, "GB/s": 8.0}[unit]
+    until = round(SHORT_US * min(1.0, 100.0 / gbps), 3)
     names = routings(program, kind)
     if not names:
         sys.exit(f"{file}: there is no routing for {kind}")
+    done_with = []
     for routing in names:
         path = os.path.join(out, f"{os.path.basename(file)[:-5]}-{routing}.toml")
         with open(path, "w", encoding="utf-8") as experiment:
@@ -177,7 +182,11 @@ def run_network(program, file, out):
         if done.returncode != 0:
             sys.exit(f"{path}: weir check: exit code {done.returncode}\n{done.stderr}")
         run(program, path, out)
-    print(f"{file}: {', '.join(names)}")
+        done_with.append(routing)
+        endpoints = next(line.split()[2] for line in done.stdout.splitlines() if line.startswith("# endpoints"))
+        if int(endpoints) > LARGE:
+            break
+    print(f"{file}: {', '.join(done_with)}")
 
 
 def run_application(program, file, out):

@@ -7,6 +7,7 @@
 
 pub mod bill;
 pub mod failures;
+pub mod hostlist;
 pub mod nodes;
 pub mod partition;
 pub mod queueing;

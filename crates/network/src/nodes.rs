@@ -1,6 +1,11 @@
 //! Nodes: hosts with several endpoints.
 
+use std::collections::{HashMap, HashSet};
+
+use crate::hostlist::expand;
 use weir_model::{EndpointId, Invalid};
+
+use crate::topology::Topology;
 
 /// The endpoints of a network in nodes of equal size.
 ///
@@ -65,6 +70,81 @@ impl Nodes {
 
     fn block(self) -> u32 {
         self.nics * self.stride
+    }
+}
+
+/// Nodes that may have names.
+#[derive(Clone, Debug)]
+pub struct NamedNodes {
+    /// The nodes.
+    pub nodes: Nodes,
+    /// Their numbers by name; none if they have no names.
+    numbers: HashMap<String, u32>,
+}
+
+impl From<Nodes> for NamedNodes {
+    fn from(nodes: Nodes) -> NamedNodes {
+        NamedNodes {
+            nodes,
+            numbers: HashMap::new(),
+        }
+    }
+}
+
+impl NamedNodes {
+    /// Nodes with a list of names, as Slurm writes it, in the order of their numbers; without one
+    /// the names that the topology has for its endpoints.
+    ///
+    /// # Errors
+    /// If it is no list, has not one name for each node, or has one twice.
+    pub fn new(
+        nodes: Nodes,
+        list: Option<&str>,
+        topology: &dyn Topology,
+    ) -> Result<NamedNodes, Invalid> {
+        let refuse = |what: String| Invalid::new("names", what, "write a name for each node");
+        let count = topology.endpoints() / nodes.nics();
+        let own = topology.endpoint_names();
+        let names = match list {
+            Some(list) => expand(list).ok_or_else(|| refuse(format!("{list:?} is no list")))?,
+            None if nodes.nics() == 1 => own.to_vec(),
+            None => Vec::new(),
+        };
+        if list.is_some() && names.len() as u64 != u64::from(count) {
+            return Err(refuse(format!("{} names for {count} nodes", names.len())));
+        }
+        let mut numbers = HashMap::with_capacity(names.len());
+        for (number, name) in (0..).zip(names) {
+            if numbers.contains_key(&name) {
+                return Err(refuse(format!("{name:?} appears twice")));
+            }
+            numbers.insert(name, number);
+        }
+        Ok(NamedNodes { nodes, numbers })
+    }
+
+    /// The endpoints of the nodes of a list of names, node by node, by rail.
+    ///
+    /// # Errors
+    /// What is wrong, and the remedy: a name that no node has, or one that appears twice.
+    pub fn endpoints(&self, list: &str) -> Result<Vec<EndpointId>, (String, String)> {
+        let mut endpoints = Vec::new();
+        let mut seen = HashSet::new();
+        for name in expand(list).unwrap_or_default() {
+            let Some(&node) = self.numbers.get(&name) else {
+                let remedy = match self.numbers.is_empty() {
+                    true => "write numbers of endpoints, or give nodes names: nodes.names",
+                    false => "write names as they are in the network's table or in nodes.names",
+                };
+                return Err((format!("no node is called {name:?}"), remedy.to_string()));
+            };
+            if !seen.insert(node) {
+                let message = format!("node {name:?} is listed twice");
+                return Err((message, "list it once".to_string()));
+            }
+            endpoints.extend(self.nodes.endpoints(node));
+        }
+        Ok(endpoints)
     }
 }
 

@@ -91,10 +91,10 @@ pub fn lines(bill: &Bill, cost: Option<f64>) -> String {
     }
     if let Some(ways) = &bill.ways {
         let words = format!(
-            "{:.1} shortest (least {}), {:.1} without a common link (least {}), on average of {} \
+            "{} shortest (least {}), {:.1} without a common link (least {}), on average of {} \
              pairs of routers",
-            ways.shortest_mean,
-            ways.shortest_least,
+            number(ways.shortest_mean),
+            number(ways.shortest_least),
             ways.separate_mean,
             ways.separate_least,
             ways.pairs,
@@ -108,6 +108,14 @@ pub fn lines(bill: &Bill, cost: Option<f64>) -> String {
         );
     }
     text
+}
+
+/// A number of ways, which may be huge.
+fn number(ways: f64) -> String {
+    match ways {
+        huge if huge >= 1e6 => format!("{huge:.1e}"),
+        ways => format!("{}", (10.0 * ways).round() / 10.0),
+    }
 }
 
 fn plural(word: &str, count: u64) -> String {

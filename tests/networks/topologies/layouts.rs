@@ -25,6 +25,15 @@ fn network(kind: &str, keys: &str) -> Result<Arc<dyn Topology>, String> {
     (entry.build)(&section).map_err(|error| error.to_string())
 }
 
+/// A ready network.
+fn ready(name: &str) -> Arc<dyn Topology> {
+    let path = format!("{}/topologies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let section = Section::from_toml(&std::fs::read_to_string(&path).expect(name));
+    let section = section.expect("TOML");
+    let entry = weir::registry::choose(&section, REGISTRY).expect("a kind");
+    (entry.build)(&section).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Links between routers, with their kinds: by the number of the kind.
 fn links(network: &dyn Topology) -> BTreeMap<usize, u64> {
     let links = network.links().into_iter();
@@ -162,14 +171,11 @@ fn groups_of_rows_and_columns_are_those_of_theta() {
 #[test]
 fn ready_machines_have_the_published_sizes() {
     for (name, endpoints, routers, groups, found) in [
+        ("aurora", 84_992, 5_312, 166, [166 * 496, 27_390]),
         ("frontier", 37_888, 2_368, 74, [74 * 496, 10_804]),
         ("leonardo", 16_560, 828, 23, [23 * 324, 23 * 22 / 2 * 18]),
     ] {
-        let path = format!("{}/topologies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-        let section = Section::from_toml(&std::fs::read_to_string(&path).expect(name));
-        let section = section.expect("TOML");
-        let entry = weir::registry::choose(&section, REGISTRY).expect("a kind");
-        let network = (entry.build)(&section).unwrap_or_else(|error| panic!("{error}"));
+        let network = ready(name);
         assert_eq!(
             (network.endpoints(), network.routers()),
             (endpoints, routers),
@@ -179,6 +185,23 @@ fn ready_machines_have_the_published_sizes() {
         let links = links(&*network);
         assert_eq!([links[&1], links[&2]], found, "{name}");
     }
+}
+
+/// A router has ten ports to others: two in each of four dimensions, and one in each of two.
+#[test]
+fn fugaku_has_ten_links_at_each_router() {
+    let network = ready("fugaku");
+    assert_eq!((network.endpoints(), network.routers()), (158_976, 158_976));
+    let by_kind: Vec<u64> = links(&*network).into_values().collect();
+    let all = 158_976;
+    assert_eq!(by_kind, [all, all, all, all, all / 2, all, all / 2]);
+    for router in [0, 1, 79_487, all as u32 - 1] {
+        let ports = 0..network.ports(router);
+        let used = ports.filter(|&port| network.peer(router, port) != Peer::Unused);
+        assert_eq!(used.count(), 1 + 10);
+    }
+    // Half of the ring in x, y, z and v, one link in w and u.
+    assert_eq!(network.diameter_routers(), 1 + 12 + 11 + 12 + 1 + 1 + 1);
 }
 
 #[test]

@@ -11,8 +11,14 @@ use weir_model::{EndpointId, RouterId};
 /// Mbit/s.
 const UNIT: u64 = 1_000_000;
 
-/// Pairs of routers whose ways are counted.
-const PAIRS: u64 = 64;
+/// The most pairs of routers whose ways are counted, and the fewest.
+const PAIRS: [u64; 2] = [64, 8];
+
+/// The golden ratio: its multiples, without their whole parts, spread evenly from 0 to 1.
+const GOLDEN: f64 = 1.618_033_988_749_895;
+
+/// Links that are looked at for all of them: a large network has fewer pairs.
+const LOOKS: u64 = 1 << 24;
 
 /// Links between routers, in both directions.
 pub(super) struct Wires {
@@ -127,8 +133,8 @@ fn flow(
     })
 }
 
-/// Ways between pairs of routers with endpoints: at most 64 pairs, at equal distances in the list
-/// of all of them.
+/// Ways between pairs of routers with endpoints: at most 64 pairs (fewer in networks of more than
+/// 262,144 directed links), spread over the list of all of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diversity {
     /// Number of pairs.
@@ -151,14 +157,18 @@ impl Diversity {
         routers.dedup();
         let count = routers.len() as u64;
         let all = count * count.saturating_sub(1);
-        let pairs = all.min(PAIRS);
+        let affordable = LOOKS / (wires.links.len() as u64).max(1);
+        let pairs = all.min(affordable.clamp(PAIRS[1], PAIRS[0]));
         if pairs == 0 {
             return None;
         }
         let graph = wires.graph(|_| 1);
         let pair = |number: u64| {
-            let place = u128::from(number) * u128::from(all) / u128::from(pairs);
-            let (from, away) = (place as u64 / (count - 1), place as u64 % (count - 1));
+            let place = match all > pairs {
+                true => (number as f64 * GOLDEN).fract() * all as f64,
+                false => number as f64,
+            } as u64;
+            let (from, away) = (place / (count - 1), place % (count - 1));
             let to = away + u64::from(away >= from);
             let [from, to] = [from, to].map(|at| routers[at as usize]);
             let ends = [from, to].map(|router| NodeIndex::new(router as usize));

@@ -359,31 +359,47 @@ pub(super) fn check_grid_size(grid: &Grid, endpoints: u32, ports: u64) -> Result
     )
 }
 
-/// The order of dimensions given by letters: `yx` is y first.
+/// The dimensions given by letters, in that order: `yx` is y and x.
+///
+/// # Errors
+/// If a letter names no dimension, or one of those before it.
+pub fn parse_letters(letters: &str, grid: &Grid, key: &str) -> Result<Vec<usize>, Invalid> {
+    let all = &LETTERS[..grid.dimensions()];
+    let mut order = Vec::new();
+    for letter in letters.chars() {
+        let found = all.iter().position(|own| own.starts_with(letter));
+        let Some(d) = found.filter(|d| !order.contains(d)) else {
+            return Err(Invalid::new(
+                key,
+                format!(
+                    "{letters:?} is no list of the dimensions {}",
+                    all.join(", ")
+                ),
+                "write letters of dimensions, each once",
+            ));
+        };
+        order.push(d);
+    }
+    Ok(order)
+}
+
+/// The order of all dimensions given by letters: `yx` is y first.
 ///
 /// # Errors
 /// If the letters do not name each dimension once.
 pub fn parse_order(letters: &str, grid: &Grid, key: &str) -> Result<Vec<usize>, Invalid> {
     let all = &LETTERS[..grid.dimensions()];
-    let mut order = Vec::new();
-    for letter in letters.chars() {
-        let found = all.iter().position(|own| own.starts_with(letter));
-        match found {
-            Some(d) if !order.contains(&d) => order.push(d),
-            _ => break,
-        }
+    match parse_letters(letters, grid, key) {
+        Ok(order) if order.len() == all.len() => Ok(order),
+        _ => Err(Invalid::new(
+            key,
+            format!(
+                "{letters:?} is not an order of the dimensions {}",
+                all.join(", ")
+            ),
+            format!("write each letter once, such as {:?}", all.concat()),
+        )),
     }
-    if order.len() == all.len() && letters.chars().count() == all.len() {
-        return Ok(order);
-    }
-    Err(Invalid::new(
-        key,
-        format!(
-            "{letters:?} is not an order of the dimensions {}",
-            all.join(", ")
-        ),
-        format!("write each letter once, such as {:?}", all.concat()),
-    ))
 }
 
 /// An order of dimensions in letters.

@@ -19,7 +19,7 @@ pub struct Params(pub GridParams);
 
 /// Builds the mesh, or names the invalid parameter and the remedy.
 pub fn mesh(params: &Params) -> Result<Torus, Invalid> {
-    Torus::of("mesh", false, Layout::Equal, &params.0)
+    Torus::of("mesh", |_| false, Layout::Equal, &params.0)
 }
 
 fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {

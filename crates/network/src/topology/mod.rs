@@ -44,6 +44,16 @@ pub enum Peer {
     Unused,
 }
 
+impl Peer {
+    /// The router, if it is one.
+    pub fn router(self) -> Option<RouterId> {
+        match self {
+            Peer::Router(router, _) => Some(router),
+            Peer::Endpoint(_) | Peer::Unused => None,
+        }
+    }
+}
+
 /// The beginning of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Place {
@@ -169,6 +179,11 @@ pub trait Topology: Send + Sync {
     /// The router and port that `endpoint` is attached to.
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId);
     /// Number of groups.
+    /// Names of the endpoints, by number; none if they have none.
+    fn endpoint_names(&self) -> &[String] {
+        &[]
+    }
+
     fn groups(&self) -> u32;
     /// The group, pod or slab that `router` belongs to: for placements and patterns that use
     /// groups.

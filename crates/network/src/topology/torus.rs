@@ -1,5 +1,5 @@
 //! The torus, a k-ary n-cube with a separate size for each dimension: every line of routers is a
-//! ring. The mesh ([`super::mesh`]) is the same without the links that close the rings.
+//! ring, but in dimensions that are left open. The mesh ([`super::mesh`]) has no rings.
 //!
 //! Dally and Seitz, "The torus routing chip", Distributed Computing 1, 1986; Dally and Towles,
 //! "Principles and Practices of Interconnection Networks", 2004, chapter 5.
@@ -15,7 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::Blocks;
-use super::grid::{Grid, GridParams, check_grid_size, check_ports, one};
+use super::grid::{
+    Grid, GridParams, check_grid_size, check_ports, one, order_letters, parse_letters,
+};
 use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
@@ -40,6 +42,10 @@ pub struct Params {
     /// routers has k - 1 times the given latency.
     #[serde(default)]
     pub layout: Layout,
+    /// Dimensions whose lines are not closed to rings, by their letters, such as "zw": x, y, z, w,
+    /// v, u, t … in the order of `sizes`. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
     /// The links between endpoints and routers.
     pub terminal: LinkParams,
     /// The links between routers, in every dimension without a separate table.
@@ -86,14 +92,15 @@ struct Rail {
     /// Links between two neighbours.
     links: PortId,
     link: Link,
+    /// True if the lines are rings.
+    ring: bool,
 }
 
-/// A torus or a mesh.
+/// A torus, a mesh, or a network with rings in some dimensions.
 #[derive(Clone, Debug)]
 pub struct Torus {
     name: &'static str,
     grid: Grid,
-    wraps: bool,
     by_p: Divisor,
     layout: Layout,
     terminal: Link,
@@ -115,13 +122,22 @@ impl Torus {
             y: params.y,
             z: params.z,
         };
-        Torus::of("torus", true, params.layout, &grid)
+        let open = params.open.as_deref().unwrap_or_default();
+        let open = parse_letters(open, &grid.check()?.0, "open")?;
+        if open.len() == grid.sizes.len() {
+            return Err(Invalid::new(
+                "open",
+                "no line is a ring",
+                "write kind = \"mesh\", or leave out a dimension",
+            ));
+        }
+        Torus::of("torus", |d| !open.contains(&d), params.layout, &grid)
     }
 
-    /// Builds a torus, whose lines are rings, or a mesh.
+    /// Builds a network whose lines are rings in some dimensions.
     pub(super) fn of(
         name: &'static str,
-        wraps: bool,
+        is_ring: impl Fn(usize) -> bool,
         layout: Layout,
         params: &GridParams,
     ) -> Result<Torus, Invalid> {
@@ -136,11 +152,13 @@ impl Torus {
         check_grid_size(&grid, p, ports)?;
         let (terminal, links) = params.links().check(&grid)?;
         let mut first = p as PortId;
-        let rails = counts.iter().zip(links).map(|(&count, link)| {
+        let rails = counts.iter().zip(links).enumerate();
+        let rails = rails.map(|(d, (&count, link))| {
             let rail = Rail {
                 first,
                 links: count as PortId,
                 link,
+                ring: is_ring(d),
             };
             first += 2 * rail.links;
             rail
@@ -151,7 +169,6 @@ impl Torus {
         let blocks = Blocks::new(&grid, ports, |d| rails[d].link.latency >= least);
         let torus = Torus {
             name,
-            wraps,
             by_p: Divisor::new(p),
             layout,
             terminal,
@@ -185,10 +202,15 @@ impl Torus {
         &self.grid
     }
 
-    /// True if lines are rings.
+    /// True if the lines of dimension `d` are rings.
     #[inline]
-    pub fn wraps(&self) -> bool {
-        self.wraps
+    pub fn is_ring(&self, d: usize) -> bool {
+        self.rails[d].ring
+    }
+
+    /// True if the lines of some dimension are rings.
+    pub fn has_rings(&self) -> bool {
+        self.rails.iter().any(|rail| rail.ring)
     }
 
     /// Endpoints of each router.
@@ -229,7 +251,7 @@ impl Torus {
     #[inline]
     pub fn distance(&self, d: usize, from: u32, to: u32) -> u32 {
         let apart = from.abs_diff(to);
-        match self.wraps {
+        match self.is_ring(d) {
             true => apart.min(self.grid.size(d) - apart),
             false => apart,
         }
@@ -239,7 +261,7 @@ impl Torus {
     /// to another one.
     #[inline]
     pub fn ways_round(&self, d: usize, from: u32, to: u32) -> (bool, bool) {
-        if !self.wraps {
+        if !self.is_ring(d) {
             return (to > from, to < from);
         }
         let size = self.grid.size(d);
@@ -253,7 +275,7 @@ impl Torus {
 
     /// Maximum number of links of a shortest way in dimension `d`.
     pub fn longest_way(&self, d: usize) -> u32 {
-        match self.wraps {
+        match self.is_ring(d) {
             true => self.grid.size(d) / 2,
             false => self.grid.size(d) - 1,
         }
@@ -264,6 +286,7 @@ impl Torus {
         let (size, latency) = (self.grid.size(d), self.rails[d].link.latency);
         let closes = from == size - 1;
         match self.layout {
+            _ if !self.is_ring(d) => latency,
             Layout::Equal => latency,
             Layout::Folded if closes || from == (size - 1) / 2 => latency,
             Layout::Folded => 2 * latency,
@@ -297,7 +320,7 @@ impl Topology for Torus {
             Heading::Up => ((at + 1) % size, at == size - 1, port + self.rails[d].links),
             Heading::Down => ((at + size - 1) % size, at == 0, port - self.rails[d].links),
         };
-        if end && !self.wraps {
+        if end && !self.is_ring(d) {
             return Peer::Unused;
         }
         Peer::Router(self.grid.moved(router, d, next), there)
@@ -327,7 +350,7 @@ impl Topology for Torus {
         let mut all = vec![(self.terminal, u64::from(self.endpoints()))];
         for (d, rail) in self.rails.iter().enumerate() {
             let alike = u64::from(self.grid.lines(d)) * u64::from(rail.links);
-            let links = self.grid.size(d) - u32::from(!self.wraps);
+            let links = self.grid.size(d) - u32::from(!rail.ring);
             let mut latencies: Vec<Time> = (0..links).map(|from| self.latency(d, from)).collect();
             latencies.sort_unstable();
             for same in latencies.chunk_by(|a, b| a == b) {
@@ -397,8 +420,13 @@ impl Topology for Torus {
             Layout::Folded => ", folded",
             Layout::Straight => ", laid out straight",
         };
+        let open = (0..self.rails.len()).filter(|&d| !self.is_ring(d));
+        let open = match open.collect::<Vec<_>>() {
+            open if open.is_empty() || !self.has_rings() => String::new(),
+            open => format!(", open in {}", order_letters(&open)),
+        };
         format!(
-            "{}: {} routers with {} each ({}, {}){links}{layout}",
+            "{}: {} routers with {} each ({}, {}){links}{layout}{open}",
             self.name,
             self.grid.describe(),
             count(self.by_p.get(), "endpoint"),
@@ -424,12 +452,16 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 /// Registry entry of the torus.
 pub const ENTRY: Entry<Build> = Entry {
     name: "torus",
-    summary: "Routers in any number of dimensions, every line of them a ring.",
+    summary: "Routers in any number of dimensions, every line of them a ring, or those of chosen \
+              dimensions.",
     source: "Dally and Seitz, 1986; Dally and Towles, \"Principles and Practices of \
              Interconnection Networks\", chapter 5",
     examples: &[
         r#"sizes = [4, 3], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
         r#"sizes = [2, 3, 3], links_between_routers = [1, 2, 1], layout = "folded", terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, y = { bandwidth = "50 Gbps", latency = "30 ns" }"#,
+        "sizes = [4, 2, 3], open = \"y\", \
+         terminal = { bandwidth = \"100 Gbps\", latency = \"5 ns\" }, \
+         link = { bandwidth = \"100 Gbps\", latency = \"20 ns\" }",
     ],
     parameters: Keys::of::<Params>(),
     build,

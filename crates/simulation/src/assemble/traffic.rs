@@ -8,6 +8,7 @@ use crate::config::{
 use weir_fabric::{Application, Drive, Network, Open, TaskNics, Traffic};
 use weir_input::ConfigError;
 use weir_model::{Bandwidth, EndpointId, Invalid, NEVER, word};
+use weir_network::nodes::NamedNodes;
 use weir_network::topology::Topology;
 use weir_workload::motifs;
 use weir_workload::open::injection::Injector;
@@ -28,7 +29,13 @@ pub(super) fn traffic(
     let parties: Vec<Party> = (experiment.workloads.iter())
         .map(WorkloadConfig::party)
         .collect();
-    let tasks = members::assign(&parties, &network.topology, network.nodes, seed)?;
+    let names = experiment
+        .nodes
+        .as_ref()
+        .and_then(|nodes| nodes.names.as_deref());
+    let nodes = NamedNodes::new(network.nodes, names, &*network.topology)
+        .map_err(|invalid| experiment.file.refuse(invalid.below("nodes")))?;
+    let tasks = members::assign(&parties, &network.topology, &nodes, seed)?;
     let workloads = experiment.workloads.iter().zip(tasks).enumerate();
     // Workloads that do not run have their endpoints, and no more.
     let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);

@@ -181,7 +181,8 @@ fn alone(
 /// The workload on the endpoints that it has, if other workloads influenced the choice.
 fn placed(written: &Given, workload: &WorkloadConfig, tasks: &[u32]) -> Result<Given, ConfigError> {
     let endpoints = match &workload.endpoints {
-        Endpoints::All | Endpoints::Range(..) | Endpoints::List(_) => String::new(),
+        Endpoints::All | Endpoints::Range(..) => String::new(),
+        Endpoints::List(_) | Endpoints::Nodes(_) => String::new(),
         Endpoints::Rest | Endpoints::Count { .. } => format!("endpoints = {tasks:?}, "),
     };
     Ok(written.overlaid(&Given::of_text(&format!("{{ {endpoints}shared = true }}"))?))

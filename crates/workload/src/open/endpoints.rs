@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use weir_network::hostlist::expand;
 
 /// Endpoints that take part in a workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,9 @@ pub enum Endpoints {
     Range(u32, u32),
     /// `[3, 1, 4]`: in task order.
     List(Vec<u32>),
+    /// `"nid[0003-0010,0020]"`: the endpoints of these nodes, in this order, as Slurm writes
+    /// them.
+    Nodes(String),
     /// `{ count = 60, placement = "random" }`.
     Count {
         /// Number of endpoints.
@@ -61,7 +65,8 @@ pub enum Placement {
 }
 
 const WHO: &str = "\"all\", \"rest\", a range such as \"16..32\", a list such as [3, 1, 4], \
-                   { file = \"hosts.txt\" }, or { count = 60, placement = \"random\" }";
+                   names of nodes such as \"nid[01-16]\", { file = \"hosts.txt\" }, or \
+                   { count = 60, placement = \"random\" }";
 
 struct EndpointsVisitor;
 
@@ -87,6 +92,9 @@ impl<'de> de::Visitor<'de> for EndpointsVisitor {
                 "the range {text:?} is empty: {start} is not below {end}; write the first \
                  endpoint, two dots, and the one after the last"
             ))),
+            None if !text.contains("..") && expand(text).is_some() => {
+                Ok(Endpoints::Nodes(text.to_string()))
+            }
             None => Err(E::custom(format!(
                 "{text:?} names no endpoints; write {WHO}"
             ))),
@@ -137,6 +145,7 @@ impl Serialize for Endpoints {
             Endpoints::Rest => serializer.serialize_str("rest"),
             Endpoints::Range(start, end) => serializer.collect_str(&format_args!("{start}..{end}")),
             Endpoints::List(list) => list.serialize(serializer),
+            Endpoints::Nodes(names) => serializer.serialize_str(names),
             &Endpoints::Count {
                 count,
                 placement,
@@ -162,6 +171,7 @@ impl JsonSchema for Endpoints {
             "anyOf": [
                 { "type": "string", "enum": ["all", "rest"] },
                 { "type": "string", "pattern": r"^\d+\.\.\d+$" },
+                { "type": "string", "pattern": r"^[^.]+$" },
                 list,
                 {
                     "type": "object",

@@ -8,7 +8,7 @@ use super::draw;
 use crate::open::endpoints::{Endpoints, Placement};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, stream, word};
-use weir_network::nodes::Nodes;
+use weir_network::nodes::NamedNodes;
 use weir_network::topology::Topology;
 
 /// First part of the names of the random streams of this file: "place".
@@ -35,8 +35,8 @@ pub struct Party<'a> {
 
 /// The endpoints of every workload, in task order.
 ///
-/// Explicit choices come first (`"all"`, ranges, lists), then counts in the order of the file, then
-/// `"rest"`. Counts and `"rest"` choose among the free endpoints: those of no other workload; for a
+/// Explicit choices come first (`"all"`, ranges, lists, names), then counts in the order of the
+/// file, then `"rest"`. Counts and `"rest"` choose among the free endpoints: those of no other workload; for a
 /// `shared` workload also those of other shared ones.
 ///
 /// A random placement depends on its seed and the workload's name (only on the seed, if it has its
@@ -49,7 +49,7 @@ pub struct Party<'a> {
 pub fn assign(
     workloads: &[Party],
     topology: &Arc<dyn Topology>,
-    nodes: Nodes,
+    nodes: &NamedNodes,
     seed: u64,
 ) -> Result<Vec<Arc<[EndpointId]>>, ConfigError> {
     let everything = (0..topology.endpoints()).collect();
@@ -96,7 +96,8 @@ enum Turn {
 impl Turn {
     fn of(endpoints: &Endpoints) -> Turn {
         match endpoints {
-            Endpoints::All | Endpoints::Range(..) | Endpoints::List(_) => Turn::Named,
+            Endpoints::All | Endpoints::Range(..) => Turn::Named,
+            Endpoints::List(_) | Endpoints::Nodes(_) => Turn::Named,
             Endpoints::Count { .. } => Turn::Counted,
             Endpoints::Rest => Turn::Rest,
         }
@@ -107,7 +108,7 @@ impl Turn {
 struct Assignment<'a> {
     workloads: &'a [Party<'a>],
     topology: &'a Arc<dyn Topology>,
-    nodes: Nodes,
+    nodes: &'a NamedNodes,
     seed: u64,
     /// All endpoints; shared by all workloads that request them.
     everything: Arc<[EndpointId]>,
@@ -143,6 +144,10 @@ impl Assignment<'_> {
                 }
                 Ok(list.as_slice().into())
             }
+            Endpoints::Nodes(names) => match self.nodes.endpoints(names) {
+                Ok(endpoints) => Ok(endpoints.into()),
+                Err((message, remedy)) => Err(self.refuse(index, "endpoints", message, &remedy)),
+            },
             &Endpoints::Count {
                 count,
                 placement,
@@ -200,13 +205,13 @@ impl Assignment<'_> {
             }
             Placement::Nodes => {
                 let mut free = self.free(index, &self.everything);
-                free.sort_by_cached_key(|&one| self.nodes.node_of(one));
+                free.sort_by_cached_key(|&one| self.nodes.nodes.node_of(one));
                 free
             }
             Placement::RandomNodes => {
-                let rank = ranks(topology.endpoints() / self.nodes.nics(), rng);
+                let rank = ranks(topology.endpoints() / self.nodes.nodes.nics(), rng);
                 let mut free = self.free(index, &self.everything);
-                free.sort_by_cached_key(|&one| rank[self.nodes.node_of(one) as usize]);
+                free.sort_by_cached_key(|&one| rank[self.nodes.nodes.node_of(one) as usize]);
                 free
             }
         };

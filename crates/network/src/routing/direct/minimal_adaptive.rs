@@ -89,10 +89,10 @@ impl MinimalAdaptive {
             (true, _) => Heading::Up,
             _ => Heading::Down,
         };
-        let before = self.torus.wraps() && crosses(heading, from, to);
+        let ring = self.torus.is_ring(d);
         Some(Hop {
             port: self.torus.ports_to(d, heading).0,
-            vc: u8::from(self.torus.wraps() && !before),
+            vc: u8::from(ring && !crosses(heading, from, to)),
         })
     }
 

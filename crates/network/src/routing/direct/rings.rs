@@ -76,7 +76,7 @@ pub enum Rings {
 
 /// The classes of virtual channels with datelines.
 pub(super) fn classes(torus: &Torus) -> u8 {
-    1 + u8::from(torus.wraps())
+    1 + u8::from(torus.has_rings())
 }
 
 /// The port by which the ring that comes in by `in_port` continues; None if that is an endpoint's.
@@ -126,7 +126,7 @@ fn turn(torus: &Torus, at: RouterId, to: RouterId, d: usize, here: &mut dyn Here
         (_, down) => down,
     };
     let heading = if down { Heading::Down } else { Heading::Up };
-    let class = u8::from(torus.wraps() && !crosses(heading, from, to));
+    let class = u8::from(torus.is_ring(d) && !crosses(heading, from, to));
     Course { d, heading, class }
 }
 

@@ -310,11 +310,15 @@ fn check_bubbles(
         let what = "there are no rings for a bubble in this network".to_string();
         return refuse("rings", what, "leave it out: only a torus has rings".into());
     };
-    if !torus.wraps() {
-        let what = "lines of a mesh are no rings, and need no bubble".to_string();
-        return refuse("rings", what, "leave it out, or choose a torus".into());
-    }
     let mut dimensions = 0..torus.grid().dimensions();
+    if dimensions.clone().any(|d| !torus.is_ring(d)) {
+        let what = "a line with open ends is no ring, and needs no bubble".to_string();
+        return refuse(
+            "rings",
+            what,
+            "leave it out, or choose a torus without open dimensions".into(),
+        );
+    }
     if dimensions.any(|d| torus.ports_to(d, Heading::Up).1 > 1) {
         let what =
             "a bubble is kept in rings of single links, and some are doubled here".to_string();

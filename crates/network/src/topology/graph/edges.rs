@@ -53,6 +53,8 @@ pub struct Edges {
     pub routers: Vec<String>,
     /// The endpoints in the table.
     pub endpoints: Vec<Attached>,
+    /// Their names.
+    pub endpoint_names: Vec<String>,
     /// The links between routers.
     pub edges: Vec<Edge>,
 }
@@ -107,17 +109,23 @@ impl Edges {
                 ));
             }
         }
-        let mut names = vec![String::new(); routers.len()];
-        for (name, number) in routers {
-            names[number as usize] = name;
-        }
         Ok(Edges {
             kinds,
-            routers: names,
+            routers: by_number(routers),
+            endpoint_names: by_number(hosts),
             endpoints: endpoints.into_iter().flatten().collect(),
             edges,
         })
     }
+}
+
+/// The names in the order of their numbers.
+fn by_number(numbers: HashMap<String, u32>) -> Vec<String> {
+    let mut names = vec![String::new(); numbers.len()];
+    for (name, number) in numbers {
+        names[number as usize] = name;
+    }
+    names
 }
 
 /// The numbers of names: those in them, if they are all the whole numbers from 0 on, perhaps after

@@ -112,6 +112,7 @@ pub struct Graph {
     reach: u32,
     homes: Arc<[RouterId]>,
     names: Arc<[String]>,
+    endpoint_names: Arc<[String]>,
     parts: Arc<[DomainId]>,
     count: u32,
 }
@@ -150,6 +151,7 @@ impl Graph {
                 .map(|router| format!("r{router}"))
                 .collect(),
             endpoints: Vec::new(),
+            endpoint_names: Vec::new(),
             edges: (layout.cables.iter())
                 .map(|wire| Edge {
                     ends: wire.ends,
@@ -231,12 +233,8 @@ impl Graph {
             Some(*end)
         }));
         let links = |router: RouterId| {
-            ports[router as usize]
-                .iter()
-                .filter_map(|port| match port.peer {
-                    Peer::Router(other, _) => Some((other, port.link.latency)),
-                    Peer::Endpoint(_) | Peer::Unused => None,
-                })
+            let linked = |port: &Port| Some((port.peer.router()?, port.link.latency));
+            ports[router as usize].iter().filter_map(linked)
         };
         let distances = Distances::new(ports.len(), |router| links(router).map(|(other, _)| other));
         let first = attachments[0].0;
@@ -265,10 +263,7 @@ impl Graph {
             behind: ports
                 .iter()
                 .flatten()
-                .map(|port| match port.peer {
-                    Peer::Router(other, _) => other,
-                    Peer::Endpoint(_) | Peer::Unused => NO_ROUTER,
-                })
+                .map(|port| port.peer.router().unwrap_or(NO_ROUTER))
                 .collect(),
             ports: ports.into_iter().flatten().collect(),
             starts: starts.into(),
@@ -278,6 +273,7 @@ impl Graph {
             reach,
             homes: homes.into(),
             names: edges.routers.into(),
+            endpoint_names: edges.endpoint_names.into(),
             parts: parts.into(),
             count,
         })
@@ -442,6 +438,10 @@ impl Topology for Graph {
 
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
         self.attachments[endpoint as usize]
+    }
+
+    fn endpoint_names(&self) -> &[String] {
+        &self.endpoint_names
     }
 
     fn groups(&self) -> u32 {

@@ -24,7 +24,9 @@ pub const READY: &[(&str, &str)] = ready!["topologies":
     "fattree-200g-800-taper",
     "fattree-400g-2048",
     "fattree-400g-2048-taper",
+    "aurora",
     "frontier",
+    "fugaku",
     "leonardo",
     "tree-16",
     "tree-16-2",
@@ -85,6 +87,7 @@ pub const READY_WORKLOADS: &[(&str, &str)] = ready!["workloads":
 #[rustfmt::skip]
 pub const PRESETS: &[(&str, &str)] = ready!["presets":
     "aries",
+    "tofu-d",
     "bbq-4vc",
     "booksim2",
     "codes",

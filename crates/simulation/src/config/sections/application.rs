@@ -85,8 +85,8 @@ pub(in crate::config) struct ApplicationSection {
     pub name: Option<String>,
     /// Endpoints, in task order: "all", "rest" (endpoints that no other workload names), "16..32"
     /// (16 to 31), a list, { file = "hosts.txt" } (a list as text: numbers separated by white
-    /// space, # begins a comment), or { count, placement, seed }. Default: one endpoint for each
-    /// task, or all.
+    /// space, # begins a comment), names of nodes ("nid[0003-0010,0020]"), or { count, placement,
+    /// seed }. Default: one endpoint for each task, or all.
     #[serde(default)]
     pub endpoints: Option<Endpoints>,
     /// Number of tasks; one for each endpoint by default.

@@ -16,6 +16,11 @@ pub struct NodesConfig {
     /// the endpoints of the same number of all nodes are a rail.
     #[serde(default = "next")]
     pub stride: u32,
+    /// Their names, in the order of their numbers, as Slurm writes them: "nid[0001-1024]". A
+    /// workload can name its nodes then: `endpoints = "nid[0003-0010]"`. Default: the
+    /// names of endpoints in a graph's table, if a node is one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<String>,
     /// The network inside a node. Messages of applications between two tasks on the same node take
     /// it, and enter neither NIC nor switch. Without it they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -93,7 +93,8 @@ pub(in crate::config) struct TrafficSection {
     #[serde(default)]
     pub name: Option<String>,
     /// Members: "all", "rest" (endpoints that no other workload names), "16..32" (16 to 31), a list
-    /// in task order, { file = "hosts.txt" } (such a list, as text), or { count, placement, seed }.
+    /// in task order, { file = "hosts.txt" } (such a list, as text), names of nodes
+    /// ("nid[0003-0010,0020]"), or { count, placement, seed }.
     #[serde(default = "all")]
     pub endpoints: Endpoints,
     /// True if these endpoints may also belong to other workloads.

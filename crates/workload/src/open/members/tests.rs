@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::patterns::testing::Grouped;
+use weir_network::nodes::Nodes;
 
 fn count(count: u32, placement: Placement) -> Endpoints {
     Endpoints::Count {
@@ -44,7 +45,7 @@ fn assigned_on(
             section: &section,
         })
         .collect();
-    assign(&workloads, topology, Nodes::SINGLE, seed).map_err(|error| {
+    assign(&workloads, topology, &NamedNodes::from(Nodes::SINGLE), seed).map_err(|error| {
         assert_eq!(error.line(), Some(3), "the error points at the key");
         error.to_string()
     })

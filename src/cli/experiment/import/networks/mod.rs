@@ -7,7 +7,6 @@ mod anynet;
 mod dot;
 mod edges;
 mod graphml;
-mod hostlist;
 mod htsim;
 mod ibnetdiscover;
 mod lines;

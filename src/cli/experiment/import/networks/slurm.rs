@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::hostlist::expand;
 use super::lines::Line;
 use super::network::{HostRule, Link, Network};
 use weir_input::ConfigError;
 use weir_input::error::Source;
+use weir_network::hostlist::expand;
 
 /// The network of such a file.
 pub fn read(source: &Arc<Source>, _: &HostRule) -> Result<Network, ConfigError> {
