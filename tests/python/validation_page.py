@@ -21,7 +21,7 @@ MARKS = ("<!-- made by tests/python/validation_page.py -->\n", "<!-- end -->\n")
 HEAD = """# What weir has been compared with
 
 Made by `tests/python/validation_page.py` from the tables under [results](results), which carry the commands that made them.
-What does not hold stays in the list; the page of each study says why.
+What does not hold stays in the list; the page of each study says why. *Undecided*: with some seeds it holds, with others not.
 
 """
 
@@ -73,16 +73,27 @@ def against_simulators(comparisons):
     return text
 
 
+def verdict(one):
+    """Whether a claim holds: undecided if it does with some seeds and does not with others."""
+    with_seeds, _, of = one.get("seeds", "").partition(" of ")
+    return "undecided" if with_seeds not in ("", "0", of) else one["holds"]
+
+
 def held(found, readings):
     """How many claims hold, and of how many; and how many under each other reading that some of them were judged by."""
     by_id = {one.get("id"): one for one in found}
     first = [one for one in found if not any(one.get("id", "").removesuffix(end) in by_id.keys() - {one["id"]} for end in readings)]
 
-    def count(end):
-        return sum(by_id.get(one.get("id", "") + end, one)["holds"] == "yes" for one in first)
+    def counted(judged, how=""):
+        verdicts = [verdict(one) for one in judged]
+        undecided = f", {verdicts.count('undecided')} undecided" if "undecided" in verdicts else ""
+        return f"{verdicts.count('yes')}{how}{undecided}"
 
-    others = [f"{count(end)} with {name}" for end, name in readings.items() if any(one.get("id", "") + end in by_id for one in first)]
-    return f"{sum(one['holds'] == 'yes' for one in first)} of {len(first)}", others
+    def count(end):
+        return counted([by_id.get(one.get("id", "") + end, one) for one in first], f" with {readings[end]}")
+
+    others = [count(end) for end in readings if any(one.get("id", "") + end in by_id for one in first)]
+    return counted(first, f" of {len(first)}"), others
 
 
 def claims(title, path, page, says, readings):
@@ -90,9 +101,9 @@ def claims(title, path, page, says, readings):
     found = read(path)
     columns = ["id", "says", "measured", "bound", *(["seeds"] if "seeds" in found[0] else []), "holds"]
     head = [says if column == "says" else column for column in columns]
-    rows = [[one[column] for column in columns] for one in found]
+    rows = [[verdict(one) if column == "holds" else one[column] for column in columns] for one in found]
     count, others = held(found, readings)
-    text = f"### {title}\n\n{count} claims hold: [how, and why not](results/{page})."
+    text = f"### {title}\n\nClaims that hold: {count} ([how, and why not](results/{page}))."
     for other in others:
         text += f" Of the same, {other}."
     return text + "\n\n" + table(head, rows)
