@@ -19,10 +19,10 @@ run() {
   weir sweep run "$job" -j 2 --out "$out/$figure" --set 'router.input_buffer="auto"' "$@"
 }
 
-run fig5 --points 0,8..15,22..57,64..70
+run fig5 --set seeds=1 --set 'workload.0.endpoints={ count = 64, placement = "random", seed = 1 }' --points 0,8..16,23..61,68..75
 run fig6
 run fig6-long --points 5,6
-run fig9 --set seeds=5 --set 'workload.0.endpoints={ count = 61, placement = "random" }' \
+run fig9 --set 'run.until="200 us"' --set 'run.warmup="120 us"' \
   --points 0..5,10..25,30..40,45..50,55..60,90..100,105..110,115..120,120..125,130..145,150..155
 run fig11a --points 6,13,20,27
 run fig11b
