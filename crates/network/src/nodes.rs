@@ -133,7 +133,7 @@ impl NamedNodes {
         for name in expand(list).unwrap_or_default() {
             let Some(&node) = self.numbers.get(&name) else {
                 let remedy = match self.numbers.is_empty() {
-                    true => "write numbers of endpoints, or give nodes names: nodes.names",
+                    true => "write \"all\", \"rest\" or numbers, or give nodes names: nodes.names",
                     false => "write names as they are in the network's table or in nodes.names",
                 };
                 return Err((format!("no node is called {name:?}"), remedy.to_string()));
