@@ -12,6 +12,7 @@ mod collective;
 mod compute;
 mod grid;
 mod halo;
+mod model;
 #[cfg(test)]
 mod testing;
 
@@ -25,6 +26,7 @@ mod halo2d;
 mod halo3d;
 mod halo3d26;
 mod incast;
+mod inference;
 mod lammps;
 mod milc;
 mod nearest_neighbor;
@@ -62,6 +64,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     ptrans::ENTRY,
     fft3d::ENTRY,
     training::ENTRY,
+    inference::ENTRY,
     checkpoint::ENTRY,
     gpcnet::ring::ENTRY,
     gpcnet::bw_sync::ENTRY,

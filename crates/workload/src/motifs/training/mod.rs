@@ -1,16 +1,15 @@
 //! `training`: steps of training a transformer, with all kinds of parallelism.
 
-mod model;
 #[cfg(test)]
 mod tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::model::Model;
 use super::{Build, compute, length};
 use crate::tasks::collectives::Kind;
 use crate::tasks::{Group, Motif, Script};
-use model::Model;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, Time};

@@ -71,6 +71,11 @@ impl Model {
         u128::from(self.vocabulary) * u128::from(self.hidden)
     }
 
+    /// Bytes of the keys and values of a layer for this many tokens, 2 for each number.
+    pub fn cache(&self, tokens: u32) -> u128 {
+        2 * 2 * u128::from(tokens) * u128::from(self.keys)
+    }
+
     /// Bytes of the activations of `sequences` sequences, 2 for each number.
     pub fn activations(&self, sequences: u32) -> u128 {
         2 * u128::from(sequences) * u128::from(self.sequence) * u128::from(self.hidden)
