@@ -68,6 +68,13 @@ const WHO: &str = "\"all\", \"rest\", a range such as \"16..32\", a list such as
                    names of nodes such as \"nid[01-16]\", { file = \"hosts.txt\" }, or \
                    { count = 60, placement = \"random\" }";
 
+/// True for a list of names of nodes: with a number or several names, for a word alone is more
+/// likely a slip of the pen.
+fn names_nodes(text: &str) -> bool {
+    let several = text.contains(|c: char| c.is_ascii_digit() || c == ',');
+    several && !text.contains("..") && expand(text).is_some()
+}
+
 struct EndpointsVisitor;
 
 impl<'de> de::Visitor<'de> for EndpointsVisitor {
@@ -92,9 +99,7 @@ impl<'de> de::Visitor<'de> for EndpointsVisitor {
                 "the range {text:?} is empty: {start} is not below {end}; write the first \
                  endpoint, two dots, and the one after the last"
             ))),
-            None if !text.contains("..") && expand(text).is_some() => {
-                Ok(Endpoints::Nodes(text.to_string()))
-            }
+            None if names_nodes(text) => Ok(Endpoints::Nodes(text.to_string())),
             None => Err(E::custom(format!(
                 "{text:?} names no endpoints; write {WHO}"
             ))),
@@ -171,7 +176,7 @@ impl JsonSchema for Endpoints {
             "anyOf": [
                 { "type": "string", "enum": ["all", "rest"] },
                 { "type": "string", "pattern": r"^\d+\.\.\d+$" },
-                { "type": "string", "pattern": r"^[^.]+$" },
+                { "type": "string", "pattern": r"^[^.]*[0-9,][^.]*$" },
                 list,
                 {
                     "type": "object",
