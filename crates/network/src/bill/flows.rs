@@ -133,8 +133,8 @@ fn flow(
     })
 }
 
-/// Ways between pairs of routers with endpoints: at most 64 pairs (fewer in networks of more than
-/// 262,144 directed links), spread over the list of all of them.
+/// Ways between pairs of routers with endpoints: all of up to 256 pairs, otherwise 64 (fewer in
+/// networks of more than 262,144 directed links), spread over the list of all of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diversity {
     /// Number of pairs.
@@ -158,7 +158,11 @@ impl Diversity {
         let count = routers.len() as u64;
         let all = count * count.saturating_sub(1);
         let affordable = LOOKS / (wires.links.len() as u64).max(1);
-        let pairs = all.min(affordable.clamp(PAIRS[1], PAIRS[0]));
+        let pairs = match all {
+            // Too few for that many different ones.
+            few if few <= 4 * PAIRS[0] => few,
+            _ => affordable.clamp(PAIRS[1], PAIRS[0]),
+        };
         if pairs == 0 {
             return None;
         }

@@ -178,12 +178,11 @@ pub trait Topology: Send + Sync {
     }
     /// The router and port that `endpoint` is attached to.
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId);
-    /// Number of groups.
     /// Names of the endpoints, by number; none if they have none.
     fn endpoint_names(&self) -> &[String] {
         &[]
     }
-
+    /// Number of groups.
     fn groups(&self) -> u32;
     /// The group, pod or slab that `router` belongs to: for placements and patterns that use
     /// groups.

@@ -1,5 +1,5 @@
 //! The torus, a k-ary n-cube with a separate size for each dimension: every line of routers is a
-//! ring, but in dimensions that are left open. The mesh ([`super::mesh`]) has no rings.
+//! ring, except in open dimensions. The mesh ([`super::mesh`]) has no rings.
 //!
 //! Dally and Seitz, "The torus routing chip", Distributed Computing 1, 1986; Dally and Towles,
 //! "Principles and Practices of Interconnection Networks", 2004, chapter 5.
@@ -452,7 +452,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 /// Registry entry of the torus.
 pub const ENTRY: Entry<Build> = Entry {
     name: "torus",
-    summary: "Routers in any number of dimensions, every line of them a ring, or those of chosen \
+    summary: "Routers in any number of dimensions; their lines are rings, or only those of some \
               dimensions.",
     source: "Dally and Seitz, 1986; Dally and Towles, \"Principles and Practices of \
              Interconnection Networks\", chapter 5",

@@ -14,13 +14,14 @@ use weir_model::{Invalid, Time};
 /// A transformer that answers prompts, a task per accelerator. Tasks have consecutive numbers in a
 /// tensor group. The first groups take prompts (prefill), the others write answers (decode).
 ///
-/// In an iteration each answering group serves a batch of requests, which are dealt to both kinds
-/// of groups in turn. A prompt goes through the layers, and the keys and values of each go to the
-/// answering group, task by task. When those of its batch are there, an answering group writes a
-/// token of each answer at a time. A layer has two allreduces of its tensor group, of the
+/// In an iteration each answering group serves a batch of requests: the first group the first ones,
+/// and so on. They are dealt to the groups for prompts in turn. A prompt goes through the layers,
+/// and the keys and values of each go to the answering group, task by task; it ends with the first
+/// token of the answer. When those of its batch are there, an answering group writes another token
+/// of each answer at a time. A layer has two allreduces of its tensor group, of the
 /// activations of the prompt, or of one token of each answer. Computation for a prompt is limited by
-/// operations, for answers by the parameters, keys and values that are read from memory. Numbers
-/// have 2 bytes.
+/// operations, for answers by the parameters, and the keys and values of the prompts, that are read
+/// from memory. Numbers have 2 bytes.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -28,11 +29,11 @@ struct Params {
     model: Model,
     /// Tasks that share each layer (tensor parallelism).
     tensor: u32,
-    /// Groups that take prompts.
+    /// Groups that take prompts: at most as many as requests of an iteration.
     prefill: u32,
     /// Requests that an answering group serves at a time.
     batch: u32,
-    /// Tokens of an answer.
+    /// Tokens of an answer; the first comes with the prompt.
     answer: u32,
     /// Keys and values of a layer leave when it is done; otherwise all together at the end.
     layerwise: bool,
@@ -138,20 +139,38 @@ fn check(section: &Section, params: &Params, tasks: u32) -> Result<(), ConfigErr
     if let Some((key, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
         return refuse(key, "0 is none at all".to_string(), "write 1 or more");
     }
-    if model.experts > 0 {
-        let message = "this motif has no experts".to_string();
-        return refuse("model.experts", message, "leave it out");
+    for key in ["experts", "active_experts"] {
+        if section
+            .node
+            .get("model")
+            .is_some_and(|model| model.value.get(key).is_some())
+        {
+            let key = format!("model.{key}");
+            return refuse(
+                &key,
+                "this motif has no experts".to_string(),
+                "leave it out",
+            );
+        }
     }
-    if !tasks.is_multiple_of(*tensor) || tasks / tensor <= params.prefill {
-        let message = format!(
-            "{tasks} tasks do not make {} groups of {tensor} for prompts and others for answers",
-            params.prefill
+    if !tasks.is_multiple_of(*tensor) {
+        let message = format!("{tasks} tasks are no whole groups of {tensor}");
+        return refuse("tensor", message, "let it divide the number of tasks");
+    }
+    if tasks / tensor <= params.prefill {
+        let message = format!("of {} groups none is left for answers", tasks / tensor);
+        return refuse(
+            "prefill",
+            message,
+            "write fewer, or give the job more tasks",
         );
-        let remedy = "let tensor divide the number of tasks, and leave a group for answers";
-        return refuse("prefill", message, remedy);
     }
     let groups = u64::from(tasks / tensor - params.prefill);
     let requests = groups * u64::from(params.batch);
+    if requests < params.prefill.into() {
+        let message = format!("{requests} prompts of an iteration leave groups without any");
+        return refuse("prefill", message, "write fewer, or a larger batch");
+    }
     let layers = u64::from(model.layers);
     for (key, each) in [("answer", params.answer.into()), ("batch", requests)] {
         if u64::saturating_mul(each, layers) > MOST {
@@ -198,7 +217,7 @@ impl Inference {
         let layers = model.layers;
         let own = script.task() - group.first;
         for request in (place..self.requests()).step_by(self.params.prefill as usize) {
-            let target = (self.params.prefill + request % self.answering) * tensor + own;
+            let target = (self.params.prefill + request / self.params.batch) * tensor + own;
             let mark = script.mark();
             for _ in 0..layers {
                 self.layer(self.prompt_layer, self.prompt, group, script);
@@ -224,14 +243,15 @@ impl Inference {
             1
         };
         let mark = script.mark();
-        for request in (place..self.requests()).step_by(self.answering as usize) {
+        let batch = self.params.batch;
+        for request in place * batch..(place + 1) * batch {
             let source = request % self.params.prefill * tensor + own;
             for _ in 0..parts {
                 script.irecv(source, 0);
             }
         }
         script.wait_all(script.since(mark));
-        for _ in 0..self.params.answer {
+        for _ in 1..self.params.answer {
             for _ in 0..model.layers {
                 self.layer(self.token_layer, self.token, group, script);
             }
@@ -288,7 +308,8 @@ answer = 2";
         assert_eq!(count(&prompt, "Allreduce=67108864"), 3 * 80 * 2);
         let answer = words(&ops("inference", LARGE, 10, 16));
         assert_eq!(count(&answer, "Irecv<2"), 3 * 80);
-        assert_eq!(count(&answer, "Allreduce=49152"), 2 * 80 * 2);
+        // One token of two: the first comes with the prompt.
+        assert_eq!(count(&answer, "Allreduce=49152"), 80 * 2);
     }
 
     fn small(more: &str) -> String {
@@ -308,7 +329,7 @@ answer = 2";
         };
         let (h, k, f) = (64, 16, 96);
         let layer = 2 * (2 * h * h + 2 * h * k + 3 * h * f) + 2 * 32 * 2 * k * 2;
-        assert_eq!(ran(11) - ran(1), 10 * (4 * layer + 2 * h) * 1000);
+        assert_eq!(ran(12) - ran(2), 10 * (4 * layer + 2 * h) * 1000);
     }
 
     #[test]
@@ -317,7 +338,7 @@ answer = 2";
             ("batch = 2\nanswer = 2\niterations = 3", 2),
             ("tensor = 2\nprefill = 2\nbatch = 3\nanswer = 1", 10),
             (
-                "prefill = 3\nbatch = 5\nanswer = 2\nlayerwise = false\niterations = 2",
+                "prefill = 3\nbatch = 5\nanswer = 3\nlayerwise = false\niterations = 2",
                 5,
             ),
         ] {
@@ -335,12 +356,14 @@ answer = 2";
     #[test]
     fn what_does_not_fit_is_refused() {
         let refused = |more: &str, tasks| refusal("inference", &small(more), tasks);
-        assert!(refused("tensor = 3", 8).contains("8 tasks do not make 1 groups of 3"));
-        assert!(refused("prefill = 2", 2).contains("2 tasks do not make 2 groups"));
+        assert!(refused("tensor = 3", 8).contains("8 tasks are no whole groups of 3"));
+        assert!(refused("prefill = 2", 2).contains("of 2 groups none is left for answers"));
+        assert!(refused("prefill = 3\nbatch = 2", 4).contains("leave groups without any"));
         assert!(refused("answer = 0", 2).contains("0 is none at all"));
         assert!(refused("answer = 1000000", 2).contains("too many"));
         assert!(refused("batch = 1000000", 2).contains("too many"));
         assert!(refusal("inference", "memory = 0.0", 2).contains("not a rate"));
         assert!(refusal("inference", "model = { experts = 2 }", 2).contains("no experts"));
+        assert!(refusal("inference", "model = { active_experts = 1 }", 2).contains("no experts"));
     }
 }

@@ -176,7 +176,7 @@ impl JsonSchema for Endpoints {
             "anyOf": [
                 { "type": "string", "enum": ["all", "rest"] },
                 { "type": "string", "pattern": r"^\d+\.\.\d+$" },
-                { "type": "string", "pattern": r"^[^.]*[0-9,][^.]*$" },
+                { "type": "string", "pattern": r"[0-9,]" },
                 list,
                 {
                     "type": "object",

@@ -36,8 +36,8 @@ pub struct Party<'a> {
 /// The endpoints of every workload, in task order.
 ///
 /// Explicit choices come first (`"all"`, ranges, lists, names), then counts in the order of the
-/// file, then `"rest"`. Counts and `"rest"` choose among the free endpoints: those of no other workload; for a
-/// `shared` workload also those of other shared ones.
+/// file, then `"rest"`. Counts and `"rest"` choose among the free endpoints: those of no other
+/// workload; for a `shared` workload also those of other shared ones.
 ///
 /// A random placement depends on its seed and the workload's name (only on the seed, if it has its
 /// own). It takes the first free endpoints of a random order of the whole network. Workloads

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Figures of SC15 under another set of choices: input buffers of each link's own round trip, and sources under ECN that take a step in
-# 1.2 us at most.
+# 1.2 us at most. Figure 9 is for the claims that end in -all, after 200 us.
 #
 #     docs/results/sc15/own/run.sh [OUT]
 #
