@@ -29,7 +29,7 @@ struct Params {
     model: Model,
     /// Tasks that share each layer (tensor parallelism).
     tensor: u32,
-    /// Groups that take prompts: at most as many as requests of an iteration.
+    /// Groups that take prompts, at most one for each request of an iteration.
     prefill: u32,
     /// Requests that an answering group serves at a time.
     batch: u32,
