@@ -1,5 +1,6 @@
 //! Nodes: hosts with several endpoints.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::hostlist::expand;
@@ -75,23 +76,21 @@ impl Nodes {
 
 /// Nodes that may have names.
 #[derive(Clone, Debug)]
-pub struct NamedNodes {
+pub struct NamedNodes<'a> {
     /// The nodes.
     pub nodes: Nodes,
-    /// Their numbers by name; none if they have no names.
-    numbers: HashMap<String, u32>,
+    /// Their names, by number; none if they have no names.
+    names: Cow<'a, [String]>,
 }
 
-impl From<Nodes> for NamedNodes {
-    fn from(nodes: Nodes) -> NamedNodes {
-        NamedNodes {
-            nodes,
-            numbers: HashMap::new(),
-        }
+impl From<Nodes> for NamedNodes<'_> {
+    fn from(nodes: Nodes) -> Self {
+        let names = Cow::Borrowed(&[][..]);
+        NamedNodes { nodes, names }
     }
 }
 
-impl NamedNodes {
+impl<'a> NamedNodes<'a> {
     /// Nodes with a list of names, as Slurm writes it, in the order of their numbers; without one
     /// the names that the topology has for its endpoints.
     ///
@@ -100,39 +99,27 @@ impl NamedNodes {
     pub fn new(
         nodes: Nodes,
         list: Option<&str>,
-        topology: &dyn Topology,
-    ) -> Result<NamedNodes, Invalid> {
-        let refuse = |what: String| Invalid::new("names", what, "write a name for each node");
-        let count = topology.endpoints() / nodes.nics();
-        let own = topology.endpoint_names();
+        topology: &'a dyn Topology,
+    ) -> Result<Self, Invalid> {
         let names = match list {
-            Some(list) => expand(list).ok_or_else(|| refuse(format!("{list:?} is no list")))?,
-            None if nodes.nics() == 1 => own.to_vec(),
-            None => Vec::new(),
+            Some(list) => Cow::Owned(listed(list, topology.endpoints() / nodes.nics())?),
+            None if nodes.nics() == 1 => Cow::Borrowed(topology.endpoint_names()),
+            None => return Ok(nodes.into()),
         };
-        if list.is_some() && names.len() as u64 != u64::from(count) {
-            return Err(refuse(format!("{} names for {count} nodes", names.len())));
-        }
-        let mut numbers = HashMap::with_capacity(names.len());
-        for (number, name) in (0..).zip(names) {
-            if numbers.contains_key(&name) {
-                return Err(refuse(format!("{name:?} appears twice")));
-            }
-            numbers.insert(name, number);
-        }
-        Ok(NamedNodes { nodes, numbers })
+        Ok(NamedNodes { nodes, names })
     }
 
     /// The endpoints of the nodes of a list of names, node by node, by rail.
     ///
     /// # Errors
-    /// What is wrong, and the remedy: a name that no node has, or one that appears twice.
+    /// A name that no node has, or one that appears twice: the message and the remedy.
     pub fn endpoints(&self, list: &str) -> Result<Vec<EndpointId>, (String, String)> {
+        let numbers: HashMap<&str, u32> = self.names.iter().map(String::as_str).zip(0..).collect();
         let mut endpoints = Vec::new();
         let mut seen = HashSet::new();
         for name in expand(list).unwrap_or_default() {
-            let Some(&node) = self.numbers.get(&name) else {
-                let remedy = match self.numbers.is_empty() {
+            let Some(&node) = numbers.get(name.as_str()) else {
+                let remedy = match numbers.is_empty() {
                     true => "write \"all\", \"rest\" or numbers, or give nodes names: nodes.names",
                     false => "write names as they are in the network's table or in nodes.names",
                 };
@@ -145,6 +132,20 @@ impl NamedNodes {
             endpoints.extend(self.nodes.endpoints(node));
         }
         Ok(endpoints)
+    }
+}
+
+/// The names of a list for this many nodes.
+fn listed(list: &str, count: u32) -> Result<Vec<String>, Invalid> {
+    let refuse = |what: String| Invalid::new("names", what, "write a name for each node");
+    let names = expand(list).ok_or_else(|| refuse(format!("{list:?} is no list")))?;
+    if names.len() as u64 != u64::from(count) {
+        return Err(refuse(format!("{} names for {count} nodes", names.len())));
+    }
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        Some(name) => Err(refuse(format!("{name:?} appears twice"))),
+        None => Ok(names),
     }
 }
 

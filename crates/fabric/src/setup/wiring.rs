@@ -78,10 +78,7 @@ impl<K: Compiled> FabricDomain<K> {
             for port in 0..ports {
                 let link = network.topology.link(id, port);
                 let peer = network.topology.peer(id, port);
-                let to = match peer {
-                    Peer::Router(other, _) => other,
-                    Peer::Endpoint(_) | Peer::Unused => id,
-                };
+                let to = peer.router().unwrap_or(id);
                 let (wire, upstream) = match peer {
                     Peer::Unused => (Wire::Unused, Upstream::Nothing),
                     Peer::Endpoint(endpoint) => {

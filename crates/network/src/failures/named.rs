@@ -103,10 +103,7 @@ fn used_ports(topology: &dyn Topology, router: RouterId) -> String {
 /// The routers that a router has links to, for an error.
 fn neighbours(topology: &dyn Topology, router: RouterId) -> String {
     let ports = 0..topology.ports(router);
-    let others = ports.filter_map(|port| match topology.peer(router, port) {
-        Peer::Router(other, _) => Some(other),
-        Peer::Endpoint(_) | Peer::Unused => None,
-    });
+    let others = ports.filter_map(|port| topology.peer(router, port).router());
     let mut others: Vec<u32> = others.collect();
     others.sort_unstable();
     others.dedup();

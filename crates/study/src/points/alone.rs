@@ -181,9 +181,10 @@ fn alone(
 /// The workload on the endpoints that it has, if other workloads influenced the choice.
 fn placed(written: &Given, workload: &WorkloadConfig, tasks: &[u32]) -> Result<Given, ConfigError> {
     let endpoints = match &workload.endpoints {
-        Endpoints::All | Endpoints::Range(..) => String::new(),
-        Endpoints::List(_) | Endpoints::Nodes(_) => String::new(),
         Endpoints::Rest | Endpoints::Count { .. } => format!("endpoints = {tasks:?}, "),
+        Endpoints::All | Endpoints::Range(..) | Endpoints::List(_) | Endpoints::Nodes(_) => {
+            String::new()
+        }
     };
     Ok(written.overlaid(&Given::of_text(&format!("{{ {endpoints}shared = true }}"))?))
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::Model;
-use super::{Build, compute, length};
+use super::{Build, compute, length, none_is_zero};
 use crate::tasks::collectives::Kind;
 use crate::tasks::{Group, Motif, Script};
 use weir_input::registry::{Entry, Keys};
@@ -18,10 +18,10 @@ use weir_model::{Invalid, Time};
 /// and so on. They are dealt to the groups for prompts in turn. A prompt goes through the layers,
 /// and the keys and values of each go to the answering group, task by task; it ends with the first
 /// token of the answer. When those of its batch are there, an answering group writes another token
-/// of each answer at a time. A layer has two allreduces of its tensor group, of the
-/// activations of the prompt, or of one token of each answer. Computation for a prompt is limited by
-/// operations, for answers by the parameters, and the keys and values of the prompts, that are read
-/// from memory. Numbers have 2 bytes.
+/// of each answer at a time. A layer has two allreduces of its tensor group, of the activations of
+/// the prompt, or of one token of each answer. Computation for a prompt is limited by operations,
+/// for answers by the parameters, and the keys and values of the prompts, that are read from
+/// memory. Numbers have 2 bytes.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -124,34 +124,16 @@ fn check(section: &Section, params: &Params, tasks: u32) -> Result<(), ConfigErr
     let refuse = |key: &str, message: String, remedy: &str| {
         Err(section.refuse(Invalid::new(key, message, remedy)))
     };
-    let counts = [
-        ("model.layers", model.layers),
-        ("model.hidden", model.hidden),
-        ("model.feed_forward", model.feed_forward),
-        ("model.keys", model.keys),
-        ("model.vocabulary", model.vocabulary),
-        ("model.sequence", model.sequence),
+    let own = [
         ("tensor", *tensor),
         ("prefill", params.prefill),
         ("batch", params.batch),
         ("answer", params.answer),
     ];
-    if let Some((key, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-        return refuse(key, "0 is none at all".to_string(), "write 1 or more");
-    }
-    for key in ["experts", "active_experts"] {
-        if section
-            .node
-            .get("model")
-            .is_some_and(|model| model.value.get(key).is_some())
-        {
-            let key = format!("model.{key}");
-            return refuse(
-                &key,
-                "this motif has no experts".to_string(),
-                "leave it out",
-            );
-        }
+    none_is_zero(section, model.counts().into_iter().chain(own))?;
+    let experts = ["model.experts", "model.active_experts"];
+    if let Some(key) = experts.into_iter().find(|key| section.has(key)) {
+        return refuse(key, "this motif has no experts".into(), "leave it out");
     }
     if !tasks.is_multiple_of(*tensor) {
         let message = format!("{tasks} tasks are no whole groups of {tensor}");
@@ -282,9 +264,7 @@ impl Motif for Inference {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{motif, ops, refusal, run, words};
-    use crate::tasks::ideal::{self, Ideal};
-    use crate::tasks::{MpiPreset, Protocol};
+    use super::super::testing::{ops, refusal, run, run_by_rendezvous, words};
 
     /// Llama 3 70B with prompts of 4,096 tokens.
     const LARGE: &str = "\
@@ -344,12 +324,7 @@ answer = 2";
         ] {
             let parameters = small(more);
             run("inference", &parameters, tasks);
-            let job = ideal::job(motif("inference", &parameters, tasks), tasks);
-            let protocol = Protocol {
-                rendezvous_from: 1,
-                ..MpiPreset::Plain.protocol()
-            };
-            Ideal::new(job).with(protocol).finish();
+            run_by_rendezvous("inference", &parameters, tasks);
         }
     }
 

@@ -135,6 +135,20 @@ fn length(section: &Section, key: &str, bytes: u128) -> Result<u64, ConfigError>
     }
 }
 
+/// Refuses counts of which one is 0, by their keys.
+fn none_is_zero(
+    section: &Section,
+    counts: impl IntoIterator<Item = (&'static str, u32)>,
+) -> Result<(), ConfigError> {
+    match counts.into_iter().find(|&(_, count)| count == 0) {
+        Some((key, _)) => {
+            let invalid = Invalid::new(key, "0 is none at all", "write 1 or more");
+            Err(section.refuse(invalid))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses fewer tasks than a motif needs.
 fn at_least(section: &Section, tasks: u32, least: u32) -> Result<(), ConfigError> {
     if tasks >= least {

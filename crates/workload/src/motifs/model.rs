@@ -42,6 +42,18 @@ impl Default for Model {
 }
 
 impl Model {
+    /// Its dimensions and their keys, of which none may be 0.
+    pub fn counts(&self) -> [(&'static str, u32); 6] {
+        [
+            ("model.layers", self.layers),
+            ("model.hidden", self.hidden),
+            ("model.feed_forward", self.feed_forward),
+            ("model.keys", self.keys),
+            ("model.vocabulary", self.vocabulary),
+            ("model.sequence", self.sequence),
+        ]
+    }
+
     /// Parameters of the attention of a layer: queries, output, keys and values.
     pub fn attention(&self) -> u128 {
         let hidden = u128::from(self.hidden);

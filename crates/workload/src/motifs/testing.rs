@@ -2,7 +2,7 @@
 
 use super::{REGISTRY, check_counts};
 use crate::tasks::ideal::{self, Ideal};
-use crate::tasks::{Motif, Op, Peer};
+use crate::tasks::{Motif, MpiPreset, Op, Peer, Protocol};
 use weir_input::registry::choose;
 use weir_input::{ConfigError, Section};
 
@@ -33,6 +33,16 @@ pub fn refusal(kind: &str, parameters: &str, tasks: u32) -> String {
 /// All tasks of a motif on the ideal network: all finish and nothing is left over.
 pub fn run(kind: &str, parameters: &str, tasks: u32) -> Ideal {
     Ideal::new(ideal::job(motif(kind, parameters, tasks), tasks)).finish()
+}
+
+/// The same, with each message held back until its receive.
+pub fn run_by_rendezvous(kind: &str, parameters: &str, tasks: u32) -> Ideal {
+    let protocol = Protocol {
+        rendezvous_from: 1,
+        ..MpiPreset::Plain.protocol()
+    };
+    let job = ideal::job(motif(kind, parameters, tasks), tasks);
+    Ideal::new(job).with(protocol).finish()
 }
 
 /// The program of a task.

@@ -49,7 +49,7 @@ pub struct Party<'a> {
 pub fn assign(
     workloads: &[Party],
     topology: &Arc<dyn Topology>,
-    nodes: &NamedNodes,
+    nodes: &NamedNodes<'_>,
     seed: u64,
 ) -> Result<Vec<Arc<[EndpointId]>>, ConfigError> {
     let everything = (0..topology.endpoints()).collect();
@@ -96,10 +96,11 @@ enum Turn {
 impl Turn {
     fn of(endpoints: &Endpoints) -> Turn {
         match endpoints {
-            Endpoints::All | Endpoints::Range(..) => Turn::Named,
-            Endpoints::List(_) | Endpoints::Nodes(_) => Turn::Named,
             Endpoints::Count { .. } => Turn::Counted,
             Endpoints::Rest => Turn::Rest,
+            Endpoints::All | Endpoints::Range(..) | Endpoints::List(_) | Endpoints::Nodes(_) => {
+                Turn::Named
+            }
         }
     }
 }
@@ -108,7 +109,7 @@ impl Turn {
 struct Assignment<'a> {
     workloads: &'a [Party<'a>],
     topology: &'a Arc<dyn Topology>,
-    nodes: &'a NamedNodes,
+    nodes: &'a NamedNodes<'a>,
     seed: u64,
     /// All endpoints; shared by all workloads that request them.
     everything: Arc<[EndpointId]>,

@@ -429,11 +429,9 @@ impl Network {
         let own = self.partition.routers(domain).iter();
         let others = own.flat_map(|&router| {
             let ports = 0..self.topology.ports(router);
-            ports.filter_map(move |port| match self.topology.peer(router, port) {
-                Peer::Router(other, _) => Some(self.partition.domain_of(other)),
-                Peer::Endpoint(_) | Peer::Unused => None,
-            })
+            ports.filter_map(move |port| self.topology.peer(router, port).router())
         });
+        let others = others.map(|router| self.partition.domain_of(router));
         let mut list: Vec<DomainId> = others.filter(|&other| other != domain).collect();
         list.sort_unstable();
         list.dedup();

@@ -125,9 +125,8 @@ impl Table {
         };
         let links = |router: RouterId| {
             let ports = 0..topology.ports(router);
-            let peers = ports.filter_map(move |port| match topology.peer(router, port) {
-                Peer::Router(other, _) => Some((router, port, other)),
-                Peer::Endpoint(_) | Peer::Unused => None,
+            let peers = ports.filter_map(move |port| {
+                Some((router, port, topology.peer(router, port).router()?))
             });
             peers.filter(works)
         };

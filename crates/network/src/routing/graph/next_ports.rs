@@ -2,8 +2,8 @@
 //! destination.
 
 use crate::routing::Here;
+use crate::topology::Topology;
 use crate::topology::graph::Graph;
-use crate::topology::{Peer, Topology};
 use weir_model::{Flight, PortId, RouterId};
 
 /// The next ports in one graph. *Homes* are the routers with endpoints, by their places in
@@ -70,9 +70,7 @@ impl NextPorts {
     /// destination itself.
     pub fn after(&self, router: RouterId, home: usize) -> (PortId, RouterId) {
         let port = self.port(router, home);
-        match self.graph.peer(router, port) {
-            Peer::Router(other, _) => (port, other),
-            Peer::Endpoint(_) | Peer::Unused => (port, router),
-        }
+        let behind = self.graph.peer(router, port).router();
+        (port, behind.unwrap_or(router))
     }
 }

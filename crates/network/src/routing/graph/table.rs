@@ -15,8 +15,8 @@ use super::acyclic::Acyclic;
 use super::next_ports::NextPorts;
 use super::ways::{MOST_LINKS, arrived, graph, nearer};
 use crate::routing::{Build, Here, Hop, Routing};
+use crate::topology::Topology;
 use crate::topology::graph::Graph;
-use crate::topology::{Peer, Topology};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
@@ -172,10 +172,7 @@ impl Forwarding {
 
 /// The port to the lowest-numbered neighbour on a shortest way.
 fn lowest(graph: &Graph, router: RouterId, to: RouterId) -> PortId {
-    let number = |&port: &PortId| match graph.peer(router, port) {
-        Peer::Router(other, _) => other,
-        Peer::Endpoint(_) | Peer::Unused => RouterId::MAX,
-    };
+    let number = |&port: &PortId| graph.peer(router, port).router().unwrap_or(RouterId::MAX);
     let ports = nearer(graph, router, to);
     ports.min_by_key(number).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::Model;
-use super::{Build, compute, length};
+use super::{Build, compute, length, none_is_zero};
 use crate::tasks::collectives::Kind;
 use crate::tasks::{Group, Motif, Script};
 use weir_input::registry::{Entry, Keys};
@@ -161,13 +161,7 @@ fn replicas(section: &Section, params: &Params, tasks: u32) -> Result<u32, Confi
     let refuse = |key: &str, message: String, remedy: &str| {
         Err(section.refuse(Invalid::new(key, message, remedy)))
     };
-    let counts = [
-        ("model.layers", model.layers),
-        ("model.hidden", model.hidden),
-        ("model.feed_forward", model.feed_forward),
-        ("model.keys", model.keys),
-        ("model.vocabulary", model.vocabulary),
-        ("model.sequence", model.sequence),
+    let own = [
         ("model.active_experts", model.active_experts),
         ("tensor", *tensor),
         ("pipeline", params.pipeline),
@@ -175,9 +169,7 @@ fn replicas(section: &Section, params: &Params, tasks: u32) -> Result<u32, Confi
         ("micro_batch", params.micro_batch),
         ("micro_batches", params.micro_batches),
     ];
-    if let Some((key, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-        return refuse(key, "0 is none at all".to_string(), "write 1 or more");
-    }
+    none_is_zero(section, model.counts().into_iter().chain(own))?;
     let few = [
         ("model.layers", model.layers),
         ("model.experts", model.experts),

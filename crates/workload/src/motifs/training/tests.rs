@@ -1,9 +1,7 @@
 //! Messages of a step are those of the papers' formulas, and the pipeline has the textbook's idle
 //! time.
 
-use super::super::testing::{motif, ops, refusal, run, words};
-use crate::tasks::ideal::{self, Ideal};
-use crate::tasks::{MpiPreset, Protocol};
+use super::super::testing::{ops, refusal, run, run_by_rendezvous, words};
 
 /// Llama 3.1 405B on 16,384 accelerators: 8 tensor, 16 stages, 128 replicas.
 const LARGE: &str = "\
@@ -108,12 +106,7 @@ fn all_tasks_finish_by_rendezvous_too() {
     for (more, tasks) in layouts {
         let parameters = small(more);
         run("training", &parameters, tasks);
-        let job = ideal::job(motif("training", &parameters, tasks), tasks);
-        let protocol = Protocol {
-            rendezvous_from: 1,
-            ..MpiPreset::Plain.protocol()
-        };
-        Ideal::new(job).with(protocol).finish();
+        run_by_rendezvous("training", &parameters, tasks);
     }
 }
 
