@@ -11,6 +11,10 @@ use std::thread::{self, JoinHandle, Thread};
 /// ranks take to exchange the mail of a window.
 const LOOKS: u32 = 2_000;
 
+/// Looks after which it offers its core to others: where there are more threads than cores, the one
+/// that it waits for may have none.
+const OFFER: u32 = 100;
+
 /// Some threads, the caller's among them, that work on the same list at the same time.
 ///
 /// A thread that has nothing to do waits busily for a short time, and is parked then. A panic on
@@ -235,11 +239,14 @@ impl Shared {
     }
 
     fn wait(&self, me: usize, ready: impl Fn() -> bool) {
-        for _ in 0..LOOKS {
+        for look in 1..=LOOKS {
             if ready() {
                 return;
             }
-            spin_loop();
+            match look % OFFER {
+                0 => thread::yield_now(),
+                _ => spin_loop(),
+            }
         }
         let parked = &self.parked[me].0;
         loop {
