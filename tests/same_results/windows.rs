@@ -30,10 +30,12 @@ fn same_in_windows_of(lengths: &[Time], experiment: &Experiment) {
     }
 }
 
-/// Windows of a half and of a seventh.
-fn same_in_shorter_windows(experiment: &Experiment) {
-    let whole = experiment.plan().schedule.window;
-    same_in_windows_of(&[whole / 2, whole / 7], experiment);
+/// Windows of a half and of a seventh, by turns.
+fn same_in_shorter_windows(experiments: impl Iterator<Item = Experiment>) {
+    for (experiment, parts) in experiments.zip([2, 7].into_iter().cycle()) {
+        let whole = experiment.plan().schedule.window;
+        same_in_windows_of(&[whole / parts], &experiment);
+    }
 }
 
 /// Routers of all makes, by the event that decides when their ports are served.
@@ -59,32 +61,31 @@ fn with_routers(network: &Experiment) -> Vec<Experiment> {
 
 #[test]
 fn of_every_routing_on_every_topology() {
-    for network in networks() {
+    same_in_shorter_windows(networks().into_iter().flat_map(|network| {
         let networks = with_routers(&crowded(network, "800 ns"));
         assert!(networks.len() >= 4);
-        networks.iter().for_each(same_in_shorter_windows);
-    }
+        networks
+    }));
 }
 
 #[test]
 fn of_every_queueing() {
-    let mut turn = 0;
+    let (mut turn, mut all) = (0, Vec::new());
     for variant in &catalog().queueing.variants {
         for example in examples("scheme", variant) {
             turn += 1;
             for network in first_networks_by_turns(turn) {
                 let network = crowded(network, "800 ns").set("queueing", example.clone());
-                with_routers(&network)
-                    .iter()
-                    .for_each(same_in_shorter_windows);
+                all.extend(with_routers(&network));
             }
         }
     }
+    same_in_shorter_windows(all.into_iter());
 }
 
 #[test]
 fn of_every_scheme() {
-    let mut turn = 0;
+    let (mut turn, mut all) = (0, Vec::new());
     for variant in &catalog().schemes.variants {
         for example in examples("scheme", variant) {
             turn += 1;
@@ -92,24 +93,23 @@ fn of_every_scheme() {
                 let crowded = crowded(network, "2 us").set("congestion", example.clone());
                 // Signals that take no time have windows of their own.
                 if crowded.plan().schedule.interleaving.is_none() {
-                    same_in_shorter_windows(&crowded);
+                    all.push(crowded);
                 }
             }
         }
     }
+    same_in_shorter_windows(all.into_iter());
 }
 
 /// Also with signals that take the time of the links on their way.
 #[test]
 fn over_links_that_differ() {
-    for network in first_networks() {
+    same_in_shorter_windows(first_networks().into_iter().flat_map(|network| {
         let plain = crowded(failing(network), "800 ns");
         let signals = plain.clone().set("congestion.scheme", "sst_cm");
         assert!(signals.plan().schedule.interleaving.is_none());
-        for experiment in with_routers(&plain).iter().chain([&signals]) {
-            same_in_shorter_windows(experiment);
-        }
-    }
+        with_routers(&plain).into_iter().chain([signals])
+    }));
 }
 
 /// Long windows are cut if the clock requires it.

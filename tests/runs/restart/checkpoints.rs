@@ -156,7 +156,7 @@ fn names(dir: &Path) -> Vec<String> {
 fn a_killed_run_goes_on_to_the_same_bits() {
     let (case, mut rng) = (Case::new(), stream(43, &[]));
     let command = ["e.toml", "--out", "a", OFTEN];
-    for round in 0..cases(3) {
+    for round in 0..cases(2) {
         let kills = 1 + below(&mut rng, 3);
         for _ in 0..kills {
             let ranks = [1, 2, 3][below(&mut rng, 3) as usize];
