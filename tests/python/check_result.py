@@ -9,6 +9,7 @@ import h5py
 import numpy
 
 CHUNK_ROWS = 65536
+COMPACT_BYTES = 4096
 
 
 def check_header(result):
@@ -27,6 +28,9 @@ def check_dataset(dataset):
         text = dataset.attrs[name]
         assert isinstance(text, str) and text, (dataset.name, name)
     if dataset.size == 0:
+        return
+    if dataset.size * dataset.dtype.itemsize <= COMPACT_BYTES:
+        assert dataset.id.get_create_plist().get_layout() == h5py.h5d.COMPACT, dataset.name
         return
     assert dataset.shuffle and dataset.compression == "gzip", dataset.name
     elements = numpy.prod(dataset.chunks)

@@ -12,6 +12,10 @@ use super::schema::CHUNK_ROWS;
 use weir_model::KindName;
 use weir_model::table::{Attributes, Column, Number, NumberKind, Table, Values};
 
+/// Most bytes of a dataset that is kept beside its description. A chunk has an index and a filter:
+/// for such a dataset they would take more room and most of the time.
+const COMPACT: usize = 4_096;
+
 /// Level of deflate: beyond it files hardly shrink and writing slows down.
 const DEFLATE: u8 = 4;
 
@@ -196,8 +200,8 @@ fn fixed<const N: usize>(texts: &[&str]) -> Outcome<Vec<FixedAscii<N>>> {
 
 /// Writes a dataset of any shape.
 ///
-/// It is flushed here: HDF5 would otherwise write it when the handle is dropped, where a full disk
-/// goes unnoticed.
+/// Chunks are flushed here: HDF5 would otherwise write them when the handle is dropped, where a full
+/// disk goes unnoticed. Everything else is written with the file.
 pub(super) fn put_dataset<T: H5Type>(
     at: &Group,
     name: &str,
@@ -207,23 +211,22 @@ pub(super) fn put_dataset<T: H5Type>(
     values: &[T],
 ) -> Outcome<()> {
     let builder = at.new_dataset::<T>().obj_track_times(false);
-    let dataset: Dataset = if values.is_empty() {
-        // Nothing to chunk or compress.
-        builder.no_chunk().shape(shape).create(name)?
-    } else {
-        builder
-            .chunk(chunk(shape))
-            .shuffle()
-            .deflate(DEFLATE)
-            .shape(shape)
-            .create(name)?
+    let compact = size_of_val(values) <= COMPACT;
+    let builder = match (values.is_empty(), compact) {
+        (true, _) => builder.no_chunk(),
+        (false, true) => builder.layout(Layout::Compact),
+        (false, false) => builder.chunk(chunk(shape)).shuffle().deflate(DEFLATE),
     };
+    let dataset: Dataset = builder.shape(shape).create(name)?;
     put_text(&dataset, "units", units)?;
     put_text(&dataset, "long_name", long_name)?;
     if !values.is_empty() {
         dataset.write_raw(values)?;
     }
-    Ok(dataset.flush()?)
+    match compact {
+        true => Ok(()),
+        false => Ok(dataset.flush()?),
+    }
 }
 
 /// Chunks of [`CHUNK_ROWS`] elements: rows of a column; whole rows of a table if they fit.
