@@ -169,6 +169,9 @@ def main(path):
     with h5py.File(path) as result:
         check_header(result)
         result.visititems(lambda _, item: check_columns(item) if isinstance(item, h5py.Group) else None)
+        columns = []
+        result.visititems(lambda _, item: columns.append(item) if isinstance(item, h5py.Dataset) else None)
+        assert any(column.chunks for column in columns)
         check_latency(result["data/latency"])
         check_notes(result["data/notes"], result["data/summary"].attrs["notes"])
         check_jobs(result["data/jobs"])

@@ -16,8 +16,8 @@ import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
-# Simulated time of a shortened run: long enough for packets to cross the networks that come with weir. One with more
-# endpoints than usual delivers more in that time: there it is shorter, and at least the second one.
+# Simulated time of a shortened run: long enough for packets to cross the networks that come with weir. More endpoints than
+# USUAL deliver more in that time, so they get less, in proportion, but SHORTEST_US at least.
 SHORT_US = 3.0
 SHORTEST_US = 0.8
 USUAL = 2_000
@@ -26,7 +26,7 @@ APPLICATION_US = 10.0
 # What `layered` says of large networks.
 TOO_MANY = "pairs of routers are more than layers are found for"
 # Endpoints of a network that runs with one routing alone: each is tried on many smaller ones.
-LARGE = 10_000
+LARGE = 20_000
 
 DRAGONFLIES = (72, 1056, 3078, 8192)
 
@@ -79,11 +79,13 @@ def shortened(experiment, endpoints):
     ]
 
 
-def run(program, file, out, sets=(), may_be_silent=False):
-    """Packets delivered; ends the program if the run fails or delivers none."""
+def run(program, file, out, sets=(), may_be_silent=False, may_be_refused=None):
+    """Packets delivered, None if it is refused with these words; ends the program if the run fails or delivers none."""
     began = time.monotonic()
     options = [option for value in sets for option in ("--set", value)]
     done = weir(program, "run", file, "--json", "--quiet", "--force", "--out", out, *options)
+    if done.returncode == 2 and may_be_refused and may_be_refused in " ".join(done.stderr.split()):
+        return None
     if done.returncode != 0:
         sys.exit(f"{file}: exit code {done.returncode} with {options}\n{done.stderr}")
     delivered = json.loads(done.stdout)["summary"]["packets_delivered"]
@@ -171,13 +173,13 @@ def run_network(program, file, out):
     with open(file, "rb") as text:
         network = tomllib.load(text)
     kind = network["kind"]
-    # As many packets where links are faster, which have shorter ways as well.
+    # As many packets where links are faster than 100 Gbps, which have shorter ways as well.
     bandwidth, unit = network["terminal"]["bandwidth"].split()
     faster = min(1.0, 100.0 / (float(bandwidth) * {"Gbps": 1.0, "GB/s": 8.0}[unit]))
     names = routings(program, kind)
     if not names:
         sys.exit(f"{file}: there is no routing for {kind}")
-    done_with = []
+    done_with, endpoints = [], None
     for routing in names:
         path = os.path.join(out, f"{os.path.basename(file)[:-5]}-{routing}.toml")
         with open(path, "w", encoding="utf-8") as experiment:
@@ -187,13 +189,14 @@ def run_network(program, file, out):
                 '[[workload]]\npattern = { kind = "uniform" }\nload = 0.01\nmessage = "4 flits"\n'
                 f'[run]\nuntil = "{SHORT_US} us"\n'
             )
-        done = weir(program, "check", path, "--no-calibration")
-        if done.returncode == 2 and TOO_MANY in " ".join(done.stderr.split()):
+        if endpoints is None:
+            done = weir(program, "check", path, "--no-calibration")
+            if done.returncode != 0:
+                sys.exit(f"{path}: weir check: exit code {done.returncode}\n{done.stderr}")
+            endpoints = endpoints_in(done.stdout)
+        until = f'run.until="{short_us(endpoints) * faster:.3f} us"'
+        if run(program, path, out, [until], may_be_refused=TOO_MANY) is None:
             continue
-        if done.returncode != 0:
-            sys.exit(f"{path}: weir check: exit code {done.returncode}\n{done.stderr}")
-        endpoints = endpoints_in(done.stdout)
-        run(program, path, out, [f'run.until="{short_us(endpoints) * faster:.3f} us"'])
         done_with.append(routing)
         if endpoints > LARGE:
             break

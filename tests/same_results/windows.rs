@@ -31,11 +31,15 @@ fn same_in_windows_of(lengths: &[Time], experiment: &Experiment) {
     }
 }
 
-/// Windows of a half and of a seventh, by turns.
+/// Windows of a half and of a seventh, by turns; at length (`WEIR_ATTACK_CASES`) both.
 fn same_in_shorter_windows(experiments: impl Iterator<Item = Experiment>) {
-    for (experiment, parts) in experiments.zip([2, 7].into_iter().cycle()) {
+    for (experiment, turn) in experiments.zip(0..) {
         let whole = experiment.plan().schedule.window;
-        same_in_windows_of(&[whole / parts], &experiment);
+        let lengths = [whole / 2, whole / 7];
+        match cases(1) {
+            1 => same_in_windows_of(&[lengths[turn % 2]], &experiment),
+            _ => same_in_windows_of(&lengths, &experiment),
+        }
     }
 }
 
@@ -85,9 +89,10 @@ fn of_every_queueing() {
     for variant in &catalog().queueing.variants {
         for example in examples("scheme", variant) {
             turn += 1;
-            for network in first_networks_by_turns(turn) {
+            for (network, nth) in first_networks_by_turns(turn).into_iter().zip(0..) {
                 let network = crowded(network, "800 ns").set("queueing", example.clone());
-                all.extend(every_other(with_routers(&network), turn));
+                // Trees and graphs come back after four turns.
+                all.extend(every_other(with_routers(&network), turn + turn / 4 + nth));
             }
         }
     }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// Times that a thread looks for work before it parks: some tens of microseconds, as long as the
-/// ranks take to exchange the mail of a window.
+/// Times that a thread looks for work before it parks: some tens of microseconds if no other thread
+/// wants its core, as long as the ranks take to exchange the mail of a window.
 const LOOKS: u32 = 2_000;
 
 /// Looks after which it offers its core to others: where there are more threads than cores, the one

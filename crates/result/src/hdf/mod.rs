@@ -12,7 +12,7 @@ use super::schema::CHUNK_ROWS;
 use weir_model::KindName;
 use weir_model::table::{Attributes, Column, Number, NumberKind, Table, Values};
 
-/// Most bytes of a dataset that is kept beside its description. A chunk has an index and a filter:
+/// Most bytes in memory of a dataset that is kept beside its description. A chunk has an index and a filter:
 /// for such a dataset they would take more room and most of the time.
 const COMPACT: usize = 4_096;
 
@@ -201,7 +201,7 @@ fn fixed<const N: usize>(texts: &[&str]) -> Outcome<Vec<FixedAscii<N>>> {
 /// Writes a dataset of any shape.
 ///
 /// Chunks are flushed here: HDF5 would otherwise write them when the handle is dropped, where a full
-/// disk goes unnoticed. Everything else is written with the file.
+/// disk goes unnoticed. Everything else is metadata, written when the file is flushed.
 pub(super) fn put_dataset<T: H5Type>(
     at: &Group,
     name: &str,
@@ -408,4 +408,16 @@ pub(super) fn check_self_contained(at: &Group, levels: usize) -> Outcome<()> {
 
 fn foreign(path: &str, what: &str) -> Failure {
     Failure::Content(format!("{path} {what}, which the checksum does not cover"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_whole_rows_if_they_fit() {
+        assert_eq!(chunk(&[3, 4]), [3, 4]);
+        assert_eq!(chunk(&[1_000, 1_000]), [65, 1_000]);
+        assert_eq!(chunk(&[2, 100_000]), [1, 65_536]);
+    }
 }
