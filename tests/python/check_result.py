@@ -168,10 +168,12 @@ def check_routers(group, ports):
 def main(path):
     with h5py.File(path) as result:
         check_header(result)
-        result.visititems(lambda _, item: check_columns(item) if isinstance(item, h5py.Group) else None)
-        columns = []
-        result.visititems(lambda _, item: columns.append(item) if isinstance(item, h5py.Dataset) else None)
-        assert any(column.chunks for column in columns)
+        items = []
+        result.visititems(lambda _, item: items.append(item))
+        for group in items:
+            if isinstance(group, h5py.Group):
+                check_columns(group)
+        assert any(isinstance(item, h5py.Dataset) and item.chunks for item in items)
         check_latency(result["data/latency"])
         check_notes(result["data/notes"], result["data/summary"].attrs["notes"])
         check_jobs(result["data/jobs"])

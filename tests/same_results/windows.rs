@@ -2,7 +2,7 @@
 //! hear of each other's packets and credits.
 
 use crate::same_results::same_bits::{busy, same_on};
-use crate::support::attack::cases;
+use crate::support::attack::at_length;
 use crate::support::{Experiment, run_plan};
 use crate::variants::catalog::{
     crowded, examples, failing, first_networks, first_networks_by_turns, networks,
@@ -36,9 +36,9 @@ fn same_in_shorter_windows(experiments: impl Iterator<Item = Experiment>) {
     for (experiment, turn) in experiments.zip(0..) {
         let whole = experiment.plan().schedule.window;
         let lengths = [whole / 2, whole / 7];
-        match cases(1) {
-            1 => same_in_windows_of(&[lengths[turn % 2]], &experiment),
-            _ => same_in_windows_of(&lengths, &experiment),
+        match at_length() {
+            true => same_in_windows_of(&lengths, &experiment),
+            false => same_in_windows_of(&[lengths[turn % 2]], &experiment),
         }
     }
 }
@@ -67,9 +67,9 @@ fn with_routers(network: &Experiment) -> Vec<Experiment> {
 /// Every other one, beginning with the first or the second by turns; at length
 /// (`WEIR_ATTACK_CASES`) all of them.
 fn every_other(all: Vec<Experiment>, turn: usize) -> Vec<Experiment> {
-    match cases(1) {
-        1 => all.into_iter().skip(turn % 2).step_by(2).collect(),
-        _ => all,
+    match at_length() {
+        true => all,
+        false => all.into_iter().skip(turn % 2).step_by(2).collect(),
     }
 }
 

@@ -9,6 +9,11 @@ pub fn cases(default: u32) -> u32 {
     number("WEIR_ATTACK_CASES").map_or(default, |cases| cases as u32)
 }
 
+/// True if several attacks are asked for: then what is otherwise taken by turns is taken whole.
+pub fn at_length() -> bool {
+    cases(1) > 1
+}
+
 /// The time that the random cases of a test may take: some random experiments run a hundred times
 /// as long as others. At length (`WEIR_ATTACK_CASES`) all cases run, however long they take.
 pub struct Budget {

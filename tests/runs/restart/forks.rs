@@ -7,7 +7,7 @@ use weir::model::Time;
 use weir::result::Data;
 use weir::simulation::{Plan, fork};
 
-use crate::support::attack::cases;
+use crate::support::attack::at_length;
 use crate::support::{
     Experiment, go_on_from, resume_on, run_counting, run_on, run_saving, run_sharing, same,
 };
@@ -111,7 +111,7 @@ fn all_that_starts_later_may_differ_under_every_scheme() {
             with(&one, 1, "start", "3500 ns"),
             with(&one, 3, "motif.bytes", "5 kB"),
         ];
-        if cases(1) == 1 {
+        if !at_length() {
             changed = vec![changed.swap_remove(turn % 3)];
         }
         changed.insert(0, one);

@@ -8,7 +8,7 @@ mod patterns;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::support::attack::cases;
+use crate::support::attack::{at_length, cases};
 use crate::support::{Experiment, resume_on, run_counting, run_saving, same};
 use toml::{Table, Value};
 use weir::catalog::catalog;
@@ -93,7 +93,7 @@ pub fn first_networks() -> Vec<Experiment> {
 /// (trees, graphs) one by turns. At length (`WEIR_ATTACK_CASES`) all of them.
 pub fn first_networks_by_turns(turn: usize) -> Vec<Experiment> {
     let all = first_networks();
-    if cases(1) > 1 {
+    if at_length() {
         return all;
     }
     let (mut trees, mut graphs, mut others) = (Vec::new(), Vec::new(), Vec::new());

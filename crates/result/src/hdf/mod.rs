@@ -12,8 +12,8 @@ use super::schema::CHUNK_ROWS;
 use weir_model::KindName;
 use weir_model::table::{Attributes, Column, Number, NumberKind, Table, Values};
 
-/// Most bytes in memory of a dataset that is kept beside its description. A chunk has an index and a filter:
-/// for such a dataset they would take more room and most of the time.
+/// Most bytes in memory of a dataset that is kept beside its description. A chunk has an index and a
+/// filter: for such a dataset they would take more room and most of the time.
 const COMPACT: usize = 4_096;
 
 /// Level of deflate: beyond it files hardly shrink and writing slows down.
@@ -200,8 +200,8 @@ fn fixed<const N: usize>(texts: &[&str]) -> Outcome<Vec<FixedAscii<N>>> {
 
 /// Writes a dataset of any shape.
 ///
-/// Chunks are flushed here: HDF5 would otherwise write them when the handle is dropped, where a full
-/// disk goes unnoticed. Everything else is metadata, written when the file is flushed.
+/// Chunks are flushed here: HDF5 would otherwise write them when the handle is dropped, where a
+/// full disk goes unnoticed. Everything else is metadata, written when the file is flushed.
 pub(super) fn put_dataset<T: H5Type>(
     at: &Group,
     name: &str,
@@ -223,10 +223,10 @@ pub(super) fn put_dataset<T: H5Type>(
     if !values.is_empty() {
         dataset.write_raw(values)?;
     }
-    match compact {
-        true => Ok(()),
-        false => Ok(dataset.flush()?),
+    if !compact {
+        dataset.flush()?;
     }
+    Ok(())
 }
 
 /// Chunks of [`CHUNK_ROWS`] elements: rows of a column; whole rows of a table if they fit.
