@@ -392,12 +392,14 @@ pub(super) fn check_self_contained(at: &Group, levels: usize) -> Outcome<()> {
             LocationType::Group => check_self_contained(&at.group(&name)?, levels - 1)?,
             LocationType::Dataset => {
                 let storage = at.dataset(&name)?.dcpl()?;
-                let own = [Layout::Compact, Layout::Contiguous, Layout::Chunked];
-                if !own.contains(&storage.get_layout()?) {
-                    return Err(foreign(&path(&name), "is a virtual dataset"));
-                }
-                if !storage.get_external()?.is_empty() {
-                    return Err(foreign(&path(&name), "is stored in another file"));
+                match storage.get_layout()? {
+                    Layout::Compact | Layout::Chunked => {}
+                    // Only these can be elsewhere ("HDF5 File Format Specification", IV.A.2.h).
+                    Layout::Contiguous if storage.get_external()?.is_empty() => {}
+                    Layout::Contiguous => {
+                        return Err(foreign(&path(&name), "is stored in another file"));
+                    }
+                    Layout::Virtual => return Err(foreign(&path(&name), "is a virtual dataset")),
                 }
             }
             _ => {}

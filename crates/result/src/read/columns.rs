@@ -47,10 +47,14 @@ impl ResultFile {
     /// If the file is damaged.
     pub fn number(&self, group: &str, name: &str) -> Result<Option<f64>, TraceError> {
         self.within(group, |group| {
-            if !group.attr_names()?.iter().any(|own| own == name) {
-                return Ok(None);
-            }
-            let attribute = group.attr(name)?;
+            // To list the names takes longer than everything else.
+            let attribute = match group.attr(name) {
+                Ok(attribute) => attribute,
+                Err(error) => match group.attr_names()?.iter().any(|own| own == name) {
+                    true => return Err(error.into()),
+                    false => return Ok(None),
+                },
+            };
             Ok(Some(match attribute.dtype()?.is::<f64>() {
                 true => attribute.read_scalar::<f64>()?,
                 false => attribute.read_scalar::<u64>()? as f64,
