@@ -47,6 +47,28 @@ pub trait Mail: Default + Send {
     fn clear(&mut self);
 }
 
+impl<M: Mail> Mail for Box<M> {
+    fn is_empty(&self) -> bool {
+        M::is_empty(self)
+    }
+
+    fn earliest(&self) -> Time {
+        M::earliest(self)
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        M::encode(self, bytes);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        M::decode(bytes).map(Box::new)
+    }
+
+    fn clear(&mut self) {
+        M::clear(self);
+    }
+}
+
 /// Number of times that [`Domain::expect`] is called for mail.
 pub const EXPECTING: u32 = 3;
 

@@ -273,7 +273,8 @@ impl<K: Compiled> FabricDomain<K> {
 }
 
 impl<K: Compiled> Domain for FabricDomain<K> {
-    type Mail = Post;
+    /// Its place in lists is small: a large network has a million pairs of domains.
+    type Mail = Box<Post>;
     type Error = Fault;
 
     fn id(&self) -> DomainId {
@@ -308,20 +309,20 @@ impl<K: Compiled> Domain for FabricDomain<K> {
         self.queue.next_time().min(self.next_sample())
     }
 
-    fn take_mail(&mut self) -> Option<(usize, Post)> {
+    fn take_mail(&mut self) -> Option<(usize, Box<Post>)> {
         let (neighbour, post) = self.outboxes.take_any()?;
         Some((neighbour as usize, post))
     }
 
-    fn take_mail_for(&mut self, neighbour: usize) -> Post {
+    fn take_mail_for(&mut self, neighbour: usize) -> Box<Post> {
         self.outboxes.take(neighbour as u32)
     }
 
-    fn reuse(&mut self, mail: Post) {
+    fn reuse(&mut self, mail: Box<Post>) {
         self.outboxes.reuse(mail);
     }
 
-    fn accepts(&self, neighbour: usize, mail: &Post) -> bool {
+    fn accepts(&self, neighbour: usize, mail: &Box<Post>) -> bool {
         mail.packets
             .iter()
             .all(|one| self.accepts_packet(neighbour, one))
@@ -334,13 +335,13 @@ impl<K: Compiled> Domain for FabricDomain<K> {
         self.fetch_state();
     }
 
-    fn expect(&self, mail: &Post, step: u32) {
+    fn expect(&self, mail: &Box<Post>, step: u32) {
         if K::RICH {
             self.fetch_for(mail, step);
         }
     }
 
-    fn deliver(&mut self, neighbour: usize, mail: &mut Post) {
+    fn deliver(&mut self, neighbour: usize, mail: &mut Box<Post>) {
         self.take_packets(neighbour, &mut mail.packets, &mail.headers);
         for mail in &mail.credits {
             self.take_credit(mail.output, mail.queue, mail.flits, mail.time);

@@ -271,6 +271,15 @@ impl Fabric {
         }
     }
 
+    /// Takes a last look at every domain, in order, and gives back its memory after that.
+    pub fn take_apart(self, look: &mut dyn FnMut(&mut dyn Part)) {
+        match self.domains {
+            Domains::Plain(all) => all.into_iter().for_each(|mut one| look(&mut one)),
+            Domains::Controlled(all) => all.into_iter().for_each(|mut one| look(&mut one)),
+            Domains::Rich(all) => all.into_iter().for_each(|mut one| look(&mut one)),
+        }
+    }
+
     /// Number of threads that run the domains.
     pub fn threads(&self) -> usize {
         self.crew.size()

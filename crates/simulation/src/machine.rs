@@ -12,6 +12,24 @@ pub fn memory_bytes() -> u64 {
     of_status("VmRSS:")
 }
 
+/// Gives memory that was freed back to the system, as far as the C library can: otherwise it keeps
+/// most of that, and long lists do not fit into it.
+#[cfg(target_env = "gnu")]
+#[allow(unsafe_code)]
+pub fn give_memory_back() {
+    use std::ffi::c_int;
+
+    // SAFETY: this is its declaration in malloc.h of glibc; it may be called at any time.
+    unsafe extern "C" {
+        safe fn malloc_trim(pad: usize) -> c_int;
+    }
+    malloc_trim(0);
+}
+
+/// Other C libraries have no way to ask for that.
+#[cfg(not(target_env = "gnu"))]
+pub fn give_memory_back() {}
+
 fn of_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));

@@ -249,7 +249,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     fn port_rows(&self, end: Time) -> Vec<PortCounts> {
-        let mut rows = Vec::new();
+        let mut rows = Vec::with_capacity(self.ports.outputs.len());
         for router in self.ports.routers.iter() {
             for port in 0..router.ports {
                 let out = &self.ports.outputs[router.base as usize + usize::from(port)];

@@ -176,21 +176,21 @@ pub(super) fn put_column(
         Values::U64(values) => put_dataset(at, name, units, long_name, &shape, &values),
         Values::F64(values) => put_dataset(at, name, units, long_name, &shape, &values),
         Values::Kinds(values) => {
-            let texts: Vec<&str> = values.iter().map(|&kind| &*kinds[kind]).collect();
-            let longest = texts.iter().map(|text| text.len()).max();
+            let texts = values.iter().map(|&kind| &*kinds[kind]);
+            let longest = texts.clone().map(str::len).max();
             match longest.unwrap_or(0) {
-                0..=8 => put_dataset(at, name, units, long_name, &shape, &fixed::<8>(&texts)?),
-                9..=16 => put_dataset(at, name, units, long_name, &shape, &fixed::<16>(&texts)?),
-                17..=32 => put_dataset(at, name, units, long_name, &shape, &fixed::<32>(&texts)?),
-                _ => put_dataset(at, name, units, long_name, &shape, &fixed::<64>(&texts)?),
+                0..=8 => put_dataset(at, name, units, long_name, &shape, &fixed::<8>(texts)?),
+                9..=16 => put_dataset(at, name, units, long_name, &shape, &fixed::<16>(texts)?),
+                17..=32 => put_dataset(at, name, units, long_name, &shape, &fixed::<32>(texts)?),
+                _ => put_dataset(at, name, units, long_name, &shape, &fixed::<64>(texts)?),
             }
         }
     }
 }
 
 /// Texts of a fixed length, so that they are compressed with the rest.
-fn fixed<const N: usize>(texts: &[&str]) -> Outcome<Vec<FixedAscii<N>>> {
-    let fixed = texts.iter().map(|text| {
+fn fixed<'a, const N: usize>(texts: impl Iterator<Item = &'a str>) -> Outcome<Vec<FixedAscii<N>>> {
+    let fixed = texts.map(|text| {
         FixedAscii::from_ascii(text).map_err(|_| {
             Failure::Content(format!("{text:?} is not ASCII of at most {N} characters"))
         })

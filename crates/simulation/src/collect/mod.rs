@@ -10,7 +10,7 @@ mod rows;
 mod timeline;
 
 use serde::{Deserialize, Serialize};
-use weir_fabric::{DomainReport, JobStats, Network, Part, Step, Tally, TaskStep, Totals};
+use weir_fabric::{DomainReport, Fabric, JobStats, Network, Step, Tally, TaskStep, Totals};
 
 use crate::error::RunError;
 use crate::notes::{inaction, losses, notes};
@@ -51,7 +51,7 @@ pub struct Collected {
 }
 
 /// Report of one rank to rank 0 at the end of a run.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct RankReport {
     domains: Vec<DomainReport>,
     /// Those of watched packets here.
@@ -63,20 +63,20 @@ pub struct RankReport {
 }
 
 impl RankReport {
-    /// Report of the domains of this rank. Nothing else of them is needed for the result.
-    pub fn new(parts: &mut [&mut dyn Part], simulated: Time) -> RankReport {
-        let steps = parts.iter().flat_map(|part| part.steps().to_vec());
-        RankReport {
-            steps: steps.collect(),
-            tasks: (parts.iter_mut())
-                .map(|part| part.take_task_log())
-                .collect(),
-            domains: (parts.iter_mut())
-                .map(|part| part.report(simulated))
-                .collect(),
-            peak_memory_bytes: crate::machine::peak_memory_bytes(),
+    /// Report of the domains of this rank, which end here: their memory is needed for the tables.
+    pub fn new(fabric: Fabric, simulated: Time) -> RankReport {
+        let mut report = RankReport {
             host: crate::machine::host(),
-        }
+            ..RankReport::default()
+        };
+        fabric.take_apart(&mut |part| {
+            report.steps.extend_from_slice(part.steps());
+            report.tasks.push(part.take_task_log());
+            report.domains.push(part.report(simulated));
+        });
+        crate::machine::give_memory_back();
+        report.peak_memory_bytes = crate::machine::peak_memory_bytes();
+        report
     }
 }
 

@@ -133,7 +133,7 @@ fn concluded(
     }
     let threads = fabric.threads();
     let build_seconds = fabric.built.as_secs_f64();
-    let mut parts = fabric.parts();
+    let parts = fabric.parts();
     let from = lookout.from;
     let wall_seconds = lookout.wall_seconds();
     let simulated = simulated_time(&parts, plan, end, transport)?;
@@ -147,9 +147,7 @@ fn concluded(
         let detector = &lookout.detector;
         detector.search_hang(&parts, transport, simulated)?;
     }
-    let report = RankReport::new(&mut parts, simulated);
-    // Its memory is needed for the tables.
-    drop(fabric);
+    let report = RankReport::new(fabric, simulated);
     let collected = collect(report, plan, simulated, end, transport)?;
     Ok(collected.map(|all| Outcome {
         data: all.data,

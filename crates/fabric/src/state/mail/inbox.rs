@@ -81,15 +81,23 @@ impl Inbox {
             before = letter.len().min(SHORT / 2);
         }
         let mut letter = spare.pop().unwrap_or_default();
-        letter.reserve(room(before));
+        letter.reserve_exact(room(before));
         letter.push(mail);
-        self.letters.push_back(letter);
+        self.add(letter);
     }
 
     /// Adds a whole letter, and leaves an empty one for it.
     pub fn take(&mut self, mail: &mut Vec<PacketMail>, spare: &mut SpareLetters) {
         let empty = spare.pop().unwrap_or_default();
-        self.letters.push_back(std::mem::replace(mail, empty));
+        self.add(std::mem::replace(mail, empty));
+    }
+
+    fn add(&mut self, letter: Vec<PacketMail>) {
+        // Most inboxes of a large network never have more than one.
+        if self.letters.capacity() == 0 {
+            self.letters.reserve_exact(1);
+        }
+        self.letters.push_back(letter);
     }
 
     /// The packets that are on their way, in order of arrival.

@@ -13,9 +13,9 @@ pub struct Outboxes {
     /// By neighbour: the place of its mail in the list, or [`NONE`].
     places: Slots<u32>,
     /// Neighbours, and mail for each; none of it is empty between two events.
-    posts: Vec<(u32, Post)>,
+    posts: Vec<(u32, Box<Post>)>,
     /// Empty mail, whose memory is used again.
-    spare: Vec<Post>,
+    spare: Vec<Box<Post>>,
 }
 
 impl Outboxes {
@@ -48,17 +48,17 @@ impl Outboxes {
     }
 
     /// Takes the mail for any neighbour that has some.
-    pub fn take_any(&mut self) -> Option<(u32, Post)> {
+    pub fn take_any(&mut self) -> Option<(u32, Box<Post>)> {
         let (neighbour, post) = self.posts.pop()?;
         self.places[neighbour as usize] = NONE;
         Some((neighbour, post))
     }
 
     /// Takes the mail for a neighbour; it may be empty.
-    pub fn take(&mut self, neighbour: u32) -> Post {
+    pub fn take(&mut self, neighbour: u32) -> Box<Post> {
         let place = std::mem::replace(&mut self.places[neighbour as usize], NONE);
         if place == NONE {
-            return Post::default();
+            return Box::default();
         }
         let (_, post) = self.posts.swap_remove(place as usize);
         if let Some(&(moved, _)) = self.posts.get(place as usize) {
@@ -68,7 +68,7 @@ impl Outboxes {
     }
 
     /// Takes empty mail back, for as many neighbours as there are at most.
-    pub fn reuse(&mut self, post: Post) {
+    pub fn reuse(&mut self, post: Box<Post>) {
         if self.spare.len() < self.places.len() {
             self.spare.push(post);
         }

@@ -61,7 +61,7 @@ pub const SHORT: usize = 16;
 /// a packet or two for each other.
 pub fn room(before: usize) -> usize {
     match before {
-        0 => 2,
+        0 => 1,
         short if short < SHORT => 2 * short,
         long => long + long / 4,
     }
