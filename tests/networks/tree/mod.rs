@@ -3,6 +3,7 @@
 
 mod horizontal;
 mod networks;
+mod planes;
 mod ready;
 mod refusals;
 mod routings;

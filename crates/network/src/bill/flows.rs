@@ -66,8 +66,8 @@ impl Wires {
 /// The least bandwidth that a network has between two halves of its endpoints.
 ///
 /// Halves by number, and along each axis of the routers' coordinates; of networks that can be
-/// halved in other ways it may be less. The bandwidth is the maximum flow from one half to the
-/// other, with what endpoints can send as its limit.
+/// halved in other ways it may be less. Of several planes each is halved. The bandwidth is the
+/// maximum flow from one half to the other, with what endpoints can send as its limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Halves {
     /// The halves: `number`, or the name of an axis.
@@ -80,7 +80,7 @@ pub struct Halves {
 
 impl Halves {
     pub(super) fn of(topology: &dyn Topology, wires: &Wires) -> Option<Halves> {
-        let endpoints = topology.endpoints();
+        let endpoints = topology.endpoints() / topology.planes();
         let half = |endpoint: EndpointId| endpoint < endpoints / 2;
         let mut all = vec![flow(topology, wires, "number", half)];
         for (axis, name) in topology.axes().iter().enumerate() {
@@ -107,7 +107,9 @@ fn flow(
     let mut sends = [0_u64; 2];
     // Bandwidth of the endpoints of each router, in each half.
     let mut ends = vec![[0_u64; 2]; wires.routers as usize];
-    for endpoint in 0..topology.endpoints() {
+    // Planes are alike.
+    let planes = topology.planes();
+    for endpoint in 0..topology.endpoints() / planes {
         let (router, port) = topology.attachment(endpoint);
         let bandwidth = topology.link(router, port).bandwidth.0 / UNIT;
         let half = usize::from(!first(endpoint));
@@ -128,13 +130,13 @@ fn flow(
     let (most, _) = dinics(&graph, source, target);
     Some(Halves {
         by: by.to_string(),
-        bandwidth_bps: most * UNIT,
+        bandwidth_bps: most * UNIT * u64::from(planes),
         share: most as f64 / least as f64,
     })
 }
 
-/// Ways between pairs of routers with endpoints: all of up to 256 pairs, otherwise 64 (fewer in
-/// networks of more than 262,144 directed links), spread over the list of all of them.
+/// Ways between pairs of routers with endpoints, of one plane: all of up to 256 pairs, otherwise 64
+/// (fewer in networks of more than 262,144 directed links), spread over the list of all of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diversity {
     /// Number of pairs.
@@ -151,7 +153,8 @@ pub struct Diversity {
 
 impl Diversity {
     pub(super) fn of(topology: &dyn Topology, wires: &Wires) -> Option<Diversity> {
-        let attached = (0..topology.endpoints()).map(|endpoint| topology.attachment(endpoint).0);
+        let plane = 0..topology.endpoints() / topology.planes();
+        let attached = plane.map(|endpoint| topology.attachment(endpoint).0);
         let mut routers: Vec<RouterId> = attached.collect();
         routers.sort_unstable();
         routers.dedup();

@@ -97,7 +97,7 @@ impl Outages {
         self.states[state as usize].contains(&(router, port))
     }
 
-    /// Endpoints that cannot reach the largest part of the network in a state: their links are
+    /// Endpoints that cannot reach the largest part of their plane in a state: their links are
     /// down, or the way there is interrupted.
     pub fn cut_off(&self, topology: &dyn Topology, state: u32) -> Vec<EndpointId> {
         let mut parts = vec![u32::MAX; topology.routers() as usize];
@@ -124,13 +124,16 @@ impl Outages {
         for own in (0..topology.endpoints()).filter_map(part) {
             *sizes.entry(own).or_default() += 1;
         }
-        let largest = sizes
-            .into_iter()
-            .max_by_key(|&(part, size)| (size, u32::MAX - part));
-        let largest = largest.map(|(part, _)| part);
-        let all = 0..topology.endpoints();
-        all.filter(|&endpoint| part(endpoint).is_none() || part(endpoint) != largest)
-            .collect()
+        let each = topology.endpoints() / topology.planes();
+        let plane = |number: u32| {
+            let all = number * each..(number + 1) * each;
+            let largest = all.clone().filter_map(part).max_by_key(|part| {
+                let size = sizes[part];
+                (size, u32::MAX - part)
+            });
+            all.filter(move |&endpoint| part(endpoint).is_none() || part(endpoint) != largest)
+        };
+        (0..topology.planes()).flat_map(plane).collect()
     }
 
     /// The ports whose links are down in a state.

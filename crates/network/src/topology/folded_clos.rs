@@ -78,6 +78,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
         up: vec![radix / 2; below],
         parallel: Vec::new(),
         width: 0,
+        planes: 1,
         levels_key: "levels",
         ports_key: "radix",
     };

@@ -75,6 +75,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
         up: vec![k; n as usize - 1],
         parallel: Vec::new(),
         width: params.horizontal_width,
+        planes: 1,
         levels_key: "n",
         ports_key: "k",
     };

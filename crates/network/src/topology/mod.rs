@@ -182,6 +182,11 @@ pub trait Topology: Send + Sync {
     fn endpoint_names(&self) -> &[String] {
         &[]
     }
+    /// Number of planes: equal parts that no link joins. The endpoints of one follow those of the
+    /// one before it.
+    fn planes(&self) -> u32 {
+        1
+    }
     /// Number of groups.
     fn groups(&self) -> u32;
     /// The group, pod or slab that `router` belongs to: for placements and patterns that use
@@ -206,10 +211,10 @@ pub trait Topology: Send + Sync {
         let grid = self.as_grid();
         grid.map_or_else(Vec::new, |grid| grid.coordinates(router).collect())
     }
-    /// Routers on a shortest route between two endpoints (1 when they share a router).
+    /// Routers on a shortest route between two endpoints of a plane (1 when they share a router).
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32;
-    /// Maximum number of routers on a shortest route between any two endpoints: a formula, not a
-    /// search.
+    /// Maximum number of routers on a shortest route between any two endpoints of a plane: a
+    /// formula, not a search.
     fn diameter_routers(&self) -> u32;
     /// A one-line description of the network (`dragonfly: 33 groups of 8 routers …`).
     fn describe(&self) -> String;
@@ -231,6 +236,11 @@ impl dyn Topology + '_ {
     /// a [`Tree`](tree::Tree), a topology of one's own.
     pub fn as_a<T: Topology + 'static>(&self) -> Option<&T> {
         self.as_any()?.downcast_ref()
+    }
+
+    /// The plane of an endpoint, from 0.
+    pub fn plane_of(&self, endpoint: EndpointId) -> u32 {
+        endpoint / (self.endpoints() / self.planes())
     }
 
     /// The link that begins at a place.

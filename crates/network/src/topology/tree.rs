@@ -24,12 +24,16 @@
 //! / m₁⌋ (counted without the others). Ports of a router, in order: down, up, to the replica before
 //! it, to the replica after it.
 //!
+//! A network of several *planes* has as many such trees, one after the other in all numbers, that
+//! no link joins: for nodes with an endpoint in each.
+//!
 //! # Domains
 //!
 //! Each pod is a domain, and the top routers are assigned to the pods in turn. A tree of one level
 //! has one router, one pod and one domain.
 
 pub mod horizontal;
+mod places;
 mod topology;
 
 use std::ops::Range;
@@ -89,6 +93,8 @@ pub(super) struct Shape {
     pub parallel: Vec<u32>,
     /// Horizontal links between two neighbours of a logical node.
     pub width: u32,
+    /// Number of such trees, at least 1.
+    pub planes: u32,
     /// The key of the number of levels.
     pub levels_key: &'static str,
     /// The key of the ports of a router.
@@ -198,7 +204,7 @@ struct Level {
 struct Place {
     /// From 0: the index of its level.
     level: usize,
-    /// The subtree of that level of which it is a root.
+    /// The subtree of that level of which it is a root, of those of all planes.
     subtree: u32,
     /// Its number among the roots of that subtree.
     replica: u32,
@@ -209,9 +215,13 @@ struct Place {
 pub struct Tree {
     name: String,
     levels: Vec<Level>,
+    planes: u32,
+    /// Routers of a plane.
+    by_plane: Divisor,
+    /// Pods of a plane.
     pods: u32,
-    pod_routers: u32,
-    by_pod_routers: Divisor,
+    /// Routers of a pod.
+    by_pod: Divisor,
     endpoints: u32,
     routers: u32,
     terminal: Link,
@@ -246,22 +256,26 @@ impl Tree {
         let (pods, pod_routers) = number_routers(&mut levels).ok_or_else(too_large)?;
         let top = &levels[levels.len() - 1];
         let routers = top.first.checked_add(top.replicas).ok_or_else(too_large)?;
+        let all = |one: u32| one.checked_mul(shape.planes).ok_or_else(too_large);
+        let (endpoints, all_routers) = (all(reach)?, all(routers)?);
         let ports = |level: &Level| {
             let vertical = u128::from(level.replicas) * u128::from(level.down + level.up);
             let horizontal = 2 * u128::from(level.width) * u128::from(level.replicas - 1);
             u128::from(reach / level.reach) * (vertical + horizontal)
         };
-        let all_ports = levels.iter().map(ports).sum();
+        let plane_ports: u128 = levels.iter().map(ports).sum();
+        let all_ports = plane_ports * u128::from(shape.planes);
         // Pods are equal, except for one top router more or less.
-        let in_pod = u128::div_ceil(all_ports, u128::from(pods));
-        check_size(shape.levels_key, reach.into(), all_ports, in_pod)?;
+        let in_pod = u128::div_ceil(plane_ports, u128::from(pods));
+        check_size(shape.levels_key, endpoints.into(), all_ports, in_pod)?;
         Ok(Tree {
             name,
+            planes: shape.planes,
+            by_plane: Divisor::new(routers),
             pods,
-            pod_routers,
-            by_pod_routers: Divisor::new(pod_routers),
-            endpoints: reach,
-            routers,
+            by_pod: Divisor::new(pod_routers),
+            endpoints,
+            routers: all_routers,
             terminal: links.terminal()?,
             local: links.inner(Tree::LOCAL, links.local, 3, levels.len())?,
             global: links.inner(Tree::GLOBAL, links.global, 2, levels.len())?,
@@ -344,49 +358,11 @@ impl Tree {
 
     /// Number of top routers.
     pub fn top_routers(&self) -> u32 {
-        self.top().replicas
+        self.top().replicas * self.planes
     }
 
     fn top(&self) -> &Level {
         &self.levels[self.levels.len() - 1]
-    }
-
-    #[inline(always)]
-    fn place(&self, router: RouterId) -> Place {
-        let top = self.levels.len() - 1;
-        if router >= self.top().first {
-            return Place {
-                level: top,
-                subtree: 0,
-                replica: router - self.top().first,
-            };
-        }
-        let pod = self.by_pod_routers.divide(router);
-        let inside = router - pod * self.pod_routers;
-        let mut index = top - 1;
-        while self.levels[index].first > inside {
-            index -= 1;
-        }
-        let level = &self.levels[index];
-        let inside = inside - level.first;
-        let subtree = level.by_replicas.divide(inside);
-        Place {
-            level: index,
-            subtree: pod * level.subtrees + subtree,
-            replica: inside - subtree * level.replicas,
-        }
-    }
-
-    fn router_at(&self, place: Place) -> RouterId {
-        let level = &self.levels[place.level];
-        if place.level + 1 == self.levels.len() {
-            return level.first + place.replica;
-        }
-        let (pod, inside) = (
-            place.subtree / level.subtrees,
-            place.subtree % level.subtrees,
-        );
-        pod * self.pod_routers + level.first + inside * level.replicas + place.replica
     }
 
     fn peer_below(&self, place: Place, port: u32) -> Peer {

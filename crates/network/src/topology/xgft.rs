@@ -26,6 +26,10 @@ pub struct Params {
     /// Parallel links to each parent, level by level. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Vec<u32>>,
+    /// Number of planes: equal trees that no link joins, for nodes with a NIC in each. The
+    /// endpoints of one follow those of the one before it. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planes: Option<u32>,
     /// The links between endpoints and leaf routers.
     pub terminal: LinkParams,
     /// The links between the routers of a pod: what is below one child of a top router. Trees of
@@ -62,6 +66,9 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
             ));
         }
     }
+    if params.planes == Some(0) {
+        return Err(Invalid::new("planes", "is 0", "give 1 or more"));
+    }
     for (key, list) in [
         ("down", &params.down),
         ("up", &params.up),
@@ -76,6 +83,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
         up: params.up.clone(),
         parallel,
         width: 0,
+        planes: params.planes.unwrap_or(1),
         levels_key: "down",
         ports_key: "up",
     };

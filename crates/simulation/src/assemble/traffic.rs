@@ -76,10 +76,11 @@ fn one_workload(
         );
         return Err(workload.section.refuse(invalid));
     }
-    let all = match &drive {
-        Drive::Motif(application) => &application.nics.endpoints,
-        Drive::Pattern(_) => &tasks,
+    let (all, each) = match &drive {
+        Drive::Motif(application) => (&application.nics.endpoints, application.nics.each),
+        Drive::Pattern(_) => (&tasks, 1),
     };
+    check_planes(workload, all, each, &network.topology)?;
     let members = match all.is_sorted() {
         true => Arc::clone(all),
         false => {
@@ -98,6 +99,39 @@ fn one_workload(
         stop,
         background,
     })
+}
+
+/// No packet has to leave its plane: one goes from a NIC of a task to that of the same number of
+/// another task.
+fn check_planes(
+    workload: &WorkloadConfig,
+    endpoints: &[EndpointId],
+    each: u32,
+    topology: &Arc<dyn Topology>,
+) -> Result<(), ConfigError> {
+    if topology.planes() == 1 {
+        return Ok(());
+    }
+    let each = each as usize;
+    for (at, &endpoint) in endpoints.iter().enumerate() {
+        let [first, plane] = [endpoints[at % each], endpoint].map(|one| topology.plane_of(one));
+        if plane != first {
+            return Err(workload.section.refuse(Invalid::new(
+                "endpoints",
+                format!(
+                    "no link leads from endpoint {} in plane {first} to endpoint {endpoint} in \
+                     plane {plane}",
+                    endpoints[at % each]
+                ),
+                format!(
+                    "choose endpoints of one plane, or give each task of an application a NIC in \
+                     each: nics = {}, placement = \"nodes\"",
+                    topology.planes()
+                ),
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// A run to completion waits for an application, if there is any: not all of them are in the

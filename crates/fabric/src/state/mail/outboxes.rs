@@ -15,6 +15,7 @@ pub struct Outboxes {
     /// Neighbours, and mail for each; none of it is empty between two events.
     posts: Vec<(u32, Box<Post>)>,
     /// Empty mail, whose memory is used again.
+    #[allow(clippy::vec_box)] // mail goes from list to list, of which a million are short
     spare: Vec<Box<Post>>,
 }
 

@@ -110,17 +110,23 @@ impl Topology for Tree {
         (self.router_at(place), (endpoint % leaf.down) as PortId)
     }
 
+    fn planes(&self) -> u32 {
+        self.planes
+    }
+
     fn groups(&self) -> u32 {
-        self.pods
+        self.pods * self.planes
     }
 
     fn group_of(&self, router: RouterId) -> u32 {
+        let (plane, router) = self.in_plane(router);
         let first = self.top().first;
-        if router >= first {
+        let pod = if router >= first {
             (router - first) % self.pods
         } else {
-            router / self.pod_routers
-        }
+            self.by_pod.divide(router)
+        };
+        plane * self.pods + pod
     }
 
     fn axes(&self) -> &[KindName] {
@@ -158,15 +164,20 @@ impl Topology for Tree {
             0 => String::new(),
             links => format!(", {links} horizontal links"),
         };
+        let planes = match self.planes {
+            1 => String::new(),
+            planes => format!(", {planes} planes"),
+        };
         format!(
-            "{}: {} endpoints, {} routers on {} levels ({} leaf, {} top), {} pods{horizontal}",
+            "{}: {} endpoints, {} routers on {} levels ({} leaf, {} top), {} pods\
+             {horizontal}{planes}",
             self.name,
             self.endpoints,
             self.routers,
             self.levels.len(),
             self.endpoints / self.levels[0].down,
-            self.top().replicas,
-            self.pods,
+            self.top_routers(),
+            self.groups(),
         )
     }
 
