@@ -12,17 +12,25 @@ const BLOCK: u64 = 2_500;
 
 /// The time at which each task is done with one operation, all tasks on one router.
 fn ends(collective: &str, bytes: u64) -> Vec<u64> {
+    ends_of(job(TASKS, collective, bytes))
+}
+
+fn job(tasks: u64, collective: &str, bytes: u64) -> Experiment {
     let text = format!(
         "rounds = 1\nphases = [{{ collective = {{ kind = \"{collective}\", bytes = \"{bytes} B\" }} }}]"
     );
     let parameters: toml::Table = text.parse().expect("TOML");
     let mut run = Experiment::tree(8, 1)
         .set("nic.acknowledge", false)
-        .job("script", TASKS as i64)
+        .job("script", tasks as i64)
         .with("mpi.preset", "nccl");
     for (key, value) in parameters {
         run = run.with(&format!("motif.{key}"), value);
     }
+    run
+}
+
+fn ends_of(run: Experiment) -> Vec<u64> {
     let job = run.run().data.jobs[0].clone();
     job.tasks.task_finish_ps
 }
@@ -44,4 +52,19 @@ fn an_alltoall_at_once_fills_the_links() {
     // latency + (n - 1) S / (n B): no two send to one task at the same time.
     let once = SAME_ROUTER + (TASKS - 1) * 200 * NS;
     assert_eq!(ends("alltoall", BLOCK), vec![once; TASKS as usize]);
+}
+
+#[test]
+fn two_trees_take_the_time_of_their_halves() {
+    let allreduce = |tasks, by: &str| {
+        let run = job(tasks, "allreduce", 2 * BLOCK);
+        ends_of(run.with("mpi.collectives.allreduce", by))
+    };
+    // Each of two tasks is the root of a tree: half of the data up, and down again.
+    let there_and_back = 2 * (SAME_ROUTER + 200 * NS);
+    assert_eq!(allreduce(2, "double_tree"), [there_and_back; 2]);
+    // Short messages take the trees, as in NCCL; two tasks its ring, with as many steps.
+    assert_eq!(allreduce(TASKS, "nccl"), allreduce(TASKS, "double_tree"));
+    assert_eq!(allreduce(2, "nccl"), allreduce(2, "ring"));
+    assert_ne!(allreduce(TASKS, "nccl"), allreduce(TASKS, "ring"));
 }

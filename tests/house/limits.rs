@@ -127,7 +127,7 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ),
         (
             "crates/workload/src/tasks/collectives/tests.rs fn everybody_hears_of_everybody",
-            115,
+            100,
         ),
         (
             "crates/workload/src/replay/vef/tests.rs fn what_is_wrong_is_refused_with_its_line",

@@ -70,7 +70,9 @@ pub struct Choices {
     pub reduce: Option<RootedBy>,
     /// "recursive_doubling", "rabenseifner", "ring" (nccl), "tree" (ember), or "auto" (plain):
     /// recursive doubling up to 2,048 bytes, or if there are fewer bytes than tasks (of the
-    /// greatest power of two), otherwise Rabenseifner's.
+    /// greatest power of two), otherwise Rabenseifner's. "double_tree" are two trees with half of
+    /// the data each; "nccl" takes these or the ring, as NCCL would by bytes and tasks, on whose
+    /// GPUs a step takes microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allreduce: Option<AllreduceBy>,
     /// "recursive_doubling", "bruck", "ring" (nccl), or "auto": by the sum of all bytes, below 512
@@ -162,6 +164,8 @@ choice! {
         Rabenseifner = "rabenseifner",
         Ring = "ring",
         Tree = "tree",
+        DoubleTree = "double_tree",
+        Nccl = "nccl",
     }
 }
 choice! {
@@ -215,8 +219,45 @@ impl AllreduceBy {
         match self {
             AllreduceBy::Auto if bytes <= 2_048 || bytes < power => AllreduceBy::RecursiveDoubling,
             AllreduceBy::Auto => AllreduceBy::Rabenseifner,
+            AllreduceBy::Nccl => nccl(bytes, tasks),
             other => other,
         }
+    }
+}
+
+/// The algorithm that NCCL would take between nodes: the one of the shorter time by its estimates
+/// (`src/graph/tuning.cc` of NCCL 2, for tasks on different nodes with a link of 400 Gbit/s; least
+/// of its three protocols).
+fn nccl(bytes: u64, tasks: u32) -> AllreduceBy {
+    /// For each protocol: us at the start and for each step, of a ring and of a tree, and the share
+    /// of the bandwidth that is payload.
+    const PROTOCOLS: [([f64; 2], [f64; 2], f64); 3] = [
+        ([6.6, 2.7], [6.8, 5.0], 0.5),
+        ([14.0, 4.0], [14.0, 8.5], 0.92),
+        ([8.4, 14.0], [8.4, 14.0], 1.0),
+    ];
+    /// Bytes of the link in a microsecond.
+    const LINK: f64 = 50_000.0;
+    /// What trees have of it: each carries half of the data, and both ways.
+    const TREE: f64 = 0.5 * 0.92;
+    let (bytes, tasks) = (bytes as f64, f64::from(tasks.max(2)));
+    let (around, up_and_down) = (2.0 * (tasks - 1.0), 2.0 * tasks.log2());
+    let times = PROTOCOLS.map(|(ring, tree, share)| {
+        let sent = bytes / (share * LINK);
+        [
+            ring[0] + around * ring[1] + sent * around / tasks,
+            tree[0] + up_and_down * tree[1] + sent / TREE,
+        ]
+    });
+    let least = |which: usize| {
+        times
+            .iter()
+            .map(|time| time[which])
+            .fold(f64::INFINITY, f64::min)
+    };
+    match least(1) < least(0) {
+        true => AllreduceBy::DoubleTree,
+        false => AllreduceBy::Ring,
     }
 }
 

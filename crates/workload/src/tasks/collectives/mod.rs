@@ -11,6 +11,7 @@
 mod algorithms;
 mod allreduce;
 mod alltoall;
+mod double_tree;
 mod gather;
 mod halves;
 mod reduce_scatter;
@@ -79,6 +80,7 @@ impl Collective {
             Kind::Allreduce => match algorithms.allreduce.choose(bytes, count) {
                 AllreduceBy::Rabenseifner => allreduce::rabenseifner(&mut steps, step, bytes),
                 AllreduceBy::Ring => allreduce::ring(&mut steps, step, bytes),
+                AllreduceBy::DoubleTree => double_tree::allreduce(&mut steps, step, bytes),
                 AllreduceBy::Tree => rooted::up_and_down(&mut steps, step, bytes),
                 _ => allreduce::recursive_doubling(&mut steps, step, bytes),
             },

@@ -1,7 +1,9 @@
 //! Collects the operations of one task in one step of an algorithm.
 
+use std::ops::Range;
+
 use super::super::{Group, Label, Op};
-use crate::tasks::program::op::{COLLECTIVE_TAG, FIRST_COLLECTIVE, Labels};
+use crate::tasks::program::op::{COLLECTIVE_TAG, FIRST_COLLECTIVE, Labels, Tag};
 
 /// Collects the operations of one task in one step. Tasks are named by their places in the group.
 pub(super) struct Steps<'a> {
@@ -35,6 +37,16 @@ impl<'a> Steps<'a> {
         self.after(self.count - places)
     }
 
+    /// Counts the labels of this step from here on: for messages that later steps wait for.
+    pub fn labels_from(&mut self, label: Label) {
+        self.next = FIRST_COLLECTIVE + label;
+    }
+
+    /// The label of the next send or receive that is started.
+    pub fn label_count(&self) -> Label {
+        self.next - FIRST_COLLECTIVE
+    }
+
     pub fn send(&mut self, to: u32, bytes: u64) {
         self.ops.push(Op::Send {
             to: self.group.member(to),
@@ -51,22 +63,50 @@ impl<'a> Steps<'a> {
     }
 
     pub fn isend(&mut self, to: u32, bytes: u64) {
+        self.start_send(COLLECTIVE_TAG, to, bytes);
+    }
+
+    /// The same in a lane ([`Op::lane_tag`]).
+    pub fn isend_in(&mut self, lane: u32, to: u32, bytes: u64) {
+        self.start_send(Op::lane_tag(lane), to, bytes);
+    }
+
+    fn start_send(&mut self, tag: Tag, to: u32, bytes: u64) {
         let label = self.label();
         self.ops.push(Op::Isend {
             to: self.group.member(to),
             bytes,
-            tag: COLLECTIVE_TAG,
+            tag,
             label,
         });
     }
 
     pub fn irecv(&mut self, from: u32) {
+        self.start_recv(COLLECTIVE_TAG, from);
+    }
+
+    /// The same in a lane ([`Op::lane_tag`]).
+    pub fn irecv_in(&mut self, lane: u32, from: u32) {
+        self.start_recv(Op::lane_tag(lane), from);
+    }
+
+    fn start_recv(&mut self, tag: Tag, from: u32) {
         let label = self.label();
         self.ops.push(Op::Irecv {
             from: Some(self.group.member(from)),
-            tag: Some(COLLECTIVE_TAG),
+            tag: Some(tag),
             label,
         });
+    }
+
+    /// Waits for the operations with these labels.
+    pub fn wait_for(&mut self, labels: Range<Label>) {
+        if !labels.is_empty() {
+            self.ops.push(Op::WaitAll(Labels {
+                first: FIRST_COLLECTIVE + labels.start,
+                end: FIRST_COLLECTIVE + labels.end,
+            }));
+        }
     }
 
     /// Waits for all operations started in this step.

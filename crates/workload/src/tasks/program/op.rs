@@ -56,11 +56,20 @@ impl Labels {
     }
 }
 
+/// Lanes of collective operations.
+const LANES: Tag = 4;
+
 impl Op {
     /// The tag of the messages of a collective operation that may overlap with others; `number`
     /// distinguishes them.
     pub fn collective_tag(number: u64) -> Tag {
-        COLLECTIVE_TAG + (number % u64::from(COLLECTIVE_TAG)) as Tag
+        COLLECTIVE_TAG + (number % u64::from(COLLECTIVE_TAG - LANES)) as Tag
+    }
+
+    /// The tag of the messages in a lane of a collective operation, 0 to 3: messages in it do not
+    /// overtake each other, but those of other lanes.
+    pub(in crate::tasks) fn lane_tag(lane: Tag) -> Tag {
+        2 * COLLECTIVE_TAG - LANES + lane
     }
 }
 
