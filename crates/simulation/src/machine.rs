@@ -14,7 +14,7 @@ pub fn memory_bytes() -> u64 {
 
 /// Gives memory that was freed back to the system, as far as the C library can: otherwise it keeps
 /// most of that, and long lists do not fit into it.
-#[cfg(target_env = "gnu")]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 pub fn give_memory_back() {
     use std::ffi::c_int;
@@ -27,7 +27,7 @@ pub fn give_memory_back() {
 }
 
 /// Other C libraries have no way to ask for that.
-#[cfg(not(target_env = "gnu"))]
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_memory_back() {}
 
 fn of_status(name: &str) -> u64 {

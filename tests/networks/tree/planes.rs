@@ -137,6 +137,35 @@ fn traffic_from_plane_to_plane_is_refused() {
     assert!(inside.until("1 us").try_plan().is_ok());
 }
 
+/// Tasks with one NIC each, in different planes.
+#[test]
+fn messages_inside_a_node_need_no_plane() {
+    let job = |endpoints: [i64; 2]| {
+        network(2, "dmodk")
+            .set("nodes.inside.bandwidth", "1 Tbps")
+            .set("nodes.inside.latency", "100 ns")
+            .job("ping_pong", 2)
+            .with("endpoints", endpoints.to_vec())
+    };
+    let data = job([3, 15]).run().data;
+    assert_eq!(data.summary.packets_injected, 0);
+    assert!(data.summary.inside_messages > Some(0));
+    assert!(job([15, 16]).run().data.summary.packets_injected > 0);
+    let error = job([3, 16]).try_run().map(|_| ());
+    let error = error.expect_err("another plane").to_string();
+    assert!(error.contains("from endpoint 3 to endpoint 16"), "{error}");
+}
+
+#[test]
+fn too_many_planes_are_refused_by_name() {
+    for planes in [0_i64, 100_000_000, 4_000_000_000] {
+        let run = network(2, "dmodk").uniform(0.1).until("1 us");
+        let error = run.set("topology.planes", planes).try_plan();
+        let error = error.map(|_| ()).expect_err("refused").to_string();
+        assert!(error.contains("topology.planes"), "{error}");
+    }
+}
+
 #[test]
 fn a_router_that_fails_cuts_off_its_endpoints_alone() {
     let run = exchange(2, "adaptive_up");

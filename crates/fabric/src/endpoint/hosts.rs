@@ -215,6 +215,14 @@ impl<K: Compiled> FabricDomain<K> {
 
     fn submit_part(&mut self, message: FromTask, part: u32, now: Time) {
         let new = self.part(message, part);
+        let (from, to) = (self.ends.nics[new.nic as usize].id, new.destination);
+        let topology = &self.network.topology;
+        if topology.planes() > 1 && topology.plane_of(from) != topology.plane_of(to) {
+            let job = self.traffic[usize::from(new.job)].name.clone();
+            self.fault
+                .get_or_insert(Fault::OtherPlane { job, from, to });
+            return;
+        }
         let pending = u64::from(K::CC && self.fixed.can.retransmits);
         self.hosts.jobs[usize::from(new.job)].pending += pending;
         if self.records.task_log.is_on() {

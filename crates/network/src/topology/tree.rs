@@ -256,7 +256,18 @@ impl Tree {
         let (pods, pod_routers) = number_routers(&mut levels).ok_or_else(too_large)?;
         let top = &levels[levels.len() - 1];
         let routers = top.first.checked_add(top.replicas).ok_or_else(too_large)?;
-        let all = |one: u32| one.checked_mul(shape.planes).ok_or_else(too_large);
+        let all = |one: u32| {
+            one.checked_mul(shape.planes).ok_or_else(|| {
+                Invalid::new(
+                    "planes",
+                    format!(
+                        "{} planes of {reach} endpoints cannot be numbered",
+                        shape.planes
+                    ),
+                    "give fewer planes",
+                )
+            })
+        };
         let (endpoints, all_routers) = (all(reach)?, all(routers)?);
         let ports = |level: &Level| {
             let vertical = u128::from(level.replicas) * u128::from(level.down + level.up);
@@ -267,7 +278,10 @@ impl Tree {
         let all_ports = plane_ports * u128::from(shape.planes);
         // Pods are equal, except for one top router more or less.
         let in_pod = u128::div_ceil(plane_ports, u128::from(pods));
-        check_size(shape.levels_key, endpoints.into(), all_ports, in_pod)?;
+        check_size(shape.levels_key, reach.into(), plane_ports, in_pod)?;
+        if shape.planes > 1 {
+            check_size("planes", endpoints.into(), all_ports, in_pod)?;
+        }
         Ok(Tree {
             name,
             planes: shape.planes,

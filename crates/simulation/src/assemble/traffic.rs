@@ -80,7 +80,7 @@ fn one_workload(
         Drive::Motif(application) => (&application.nics.endpoints, application.nics.each),
         Drive::Pattern(_) => (&tasks, 1),
     };
-    check_planes(workload, all, each, &network.topology)?;
+    check_planes(workload, all, each, network)?;
     let members = match all.is_sorted() {
         true => Arc::clone(all),
         false => {
@@ -102,17 +102,20 @@ fn one_workload(
 }
 
 /// No packet has to leave its plane: one goes from a NIC of a task to that of the same number of
-/// another task.
+/// another task. (Tasks whose nodes have a network inside may send to each other or not: the
+/// domains check that.)
 fn check_planes(
     workload: &WorkloadConfig,
     endpoints: &[EndpointId],
     each: u32,
-    topology: &Arc<dyn Topology>,
+    network: &Network,
 ) -> Result<(), ConfigError> {
-    if topology.planes() == 1 {
+    let topology = &network.topology;
+    let by_pairs = matches!(workload.drive, DriveConfig::Motif(_)) && network.inside.is_some();
+    if topology.planes() == 1 || each == 1 && by_pairs {
         return Ok(());
     }
-    let each = each as usize;
+    let (each, planes) = (each as usize, topology.planes());
     for (at, &endpoint) in endpoints.iter().enumerate() {
         let [first, plane] = [endpoints[at % each], endpoint].map(|one| topology.plane_of(one));
         if plane != first {
@@ -125,8 +128,9 @@ fn check_planes(
                 ),
                 format!(
                     "choose endpoints of one plane, or give each task of an application a NIC in \
-                     each: nics = {}, placement = \"nodes\"",
-                    topology.planes()
+                     each: nodes.nics = {planes}, nodes.stride = {}, and for the workload nics = \
+                     {planes}, placement = \"nodes\"",
+                    topology.endpoints() / planes
                 ),
             )));
         }

@@ -154,16 +154,16 @@ impl Part {
             What::Vector(vector) => vector.step(algorithms, self.place, step, ops),
         };
         // Distinguishes the messages of simultaneous operations.
-        let own = Op::collective_tag(u64::from(self.number));
+        let own = |tag| Op::collective_tag(u64::from(self.number), tag);
         for op in &mut ops[before..] {
             match op {
                 Op::Send { to, tag, .. } | Op::Isend { to, tag, .. } => {
                     *to = self.members[*to as usize];
-                    *tag = own;
+                    *tag = own(*tag);
                 }
                 Op::Recv { from, tag } | Op::Irecv { from, tag, .. } => {
                     *from = from.map(|place| self.members[place as usize]);
-                    *tag = Some(own);
+                    *tag = tag.map(own);
                 }
                 _ => {}
             }

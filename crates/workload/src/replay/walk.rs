@@ -48,8 +48,8 @@ pub struct WalkState {
     over: VecDeque<Due>,
     /// Collective operations under way.
     running: Vec<Option<Running>>,
-    /// The collective operation that a message belongs to.
-    owners: SavedMap<Label, usize>,
+    /// The collective operation that a message belongs to, and its label there.
+    owners: SavedMap<Label, (usize, Label)>,
     next_label: Label,
     computed: Time,
     /// Time until which some processor computes.
@@ -85,6 +85,8 @@ struct Running {
     next: usize,
     /// Its messages that are not complete.
     open: u32,
+    /// Those of them that it waits for.
+    awaited: u32,
     held: Held,
 }
 
@@ -95,8 +97,8 @@ enum Held {
     Busy,
     /// Until this message is complete.
     One(Label),
-    /// Until all its messages are complete.
-    All,
+    /// Until its messages with these labels are complete.
+    Labels(Labels),
 }
 
 impl Walk {
@@ -254,6 +256,7 @@ impl WalkState {
                     ops: Vec::new(),
                     next: 0,
                     open: 0,
+                    awaited: 0,
                     held: Held::No,
                 });
                 let free = self.running.iter().position(Option::is_none);
@@ -279,7 +282,7 @@ impl WalkState {
     /// Handles the completion of a message.
     fn message_complete(&mut self, graph: &TaskGraph, label: Label, calls: &mut Calls) {
         calls.messages.forget(label);
-        let Some(slot) = self.owners.remove(&label) else {
+        let Some((slot, own)) = self.owners.remove(&label) else {
             // Any other label comes from a damaged file.
             if (label as usize) < graph.nodes.len() {
                 self.finish(graph, label);
@@ -288,8 +291,12 @@ impl WalkState {
         };
         if let Some(Some(running)) = self.running.get_mut(slot) {
             running.open -= 1;
-            if running.held == Held::One(label) {
-                running.held = Held::No;
+            match running.held {
+                Held::One(one) if one == label => running.held = Held::No,
+                Held::Labels(labels) if labels.contains(own) => {
+                    running.awaited = running.awaited.saturating_sub(1);
+                }
+                _ => {}
             }
             self.go_on(graph, slot, calls);
         }

@@ -33,6 +33,7 @@ pub use job::{Calls, Iteration, Job, Motif, Procedure, Process};
 pub use messages::{
     Entries, Exchange, Messages, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND, Trouble, Wire,
 };
+pub(crate) use op::BLOCKING;
 pub use op::{Collective, Label, Labels, Op, Tag};
 pub use pace::{Compute, Pace};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};

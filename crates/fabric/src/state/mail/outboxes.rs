@@ -59,7 +59,7 @@ impl Outboxes {
     pub fn take(&mut self, neighbour: u32) -> Box<Post> {
         let place = std::mem::replace(&mut self.places[neighbour as usize], NONE);
         if place == NONE {
-            return Box::default();
+            return self.spare.pop().unwrap_or_default();
         }
         let (_, post) = self.posts.swap_remove(place as usize);
         if let Some(&(moved, _)) = self.posts.get(place as usize) {

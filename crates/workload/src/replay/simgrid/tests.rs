@@ -1,6 +1,10 @@
 //! SimGrid's time-independent traces.
 
+use super::super::Replay;
 use super::super::testing::{read_bytes, read_files, refused, refused_files, replay};
+use crate::tasks::collectives::AllreduceBy;
+use crate::tasks::ideal::{Ideal, job, once};
+use crate::tasks::{Algorithms, Motif, MpiPreset, Script};
 use weir_model::NS;
 
 /// Two processes: 0 computes 1,000 operations and sends, 1 posts a nonblocking receive.
@@ -326,5 +330,41 @@ fn sizes_that_do_not_agree_are_refused() {
         assert!(text.contains(from), "{from}");
         let said = refused("simgrid", RATE, &text.replacen(from, to, 1));
         assert!(said.contains(part) && said.contains("line"), "{said}");
+    }
+}
+
+/// On two trees, whose messages have lanes and which waits for some of them at a time, as well as
+/// around a ring.
+#[test]
+fn an_allreduce_sends_what_that_of_a_script_sends() {
+    for (count, by) in [2, 5, 16]
+        .into_iter()
+        .flat_map(|count| [(count, AllreduceBy::DoubleTree), (count, AllreduceBy::Ring)])
+    {
+        let lines = |line: &str| (0..count).map(|task| format!("{task} {line}\n")).collect();
+        let text: Vec<String> = ["init", "allreduce 300000 0 0", "finalize"]
+            .map(lines)
+            .into();
+        let trace = read_bytes("simgrid", RATE, text.concat().as_bytes()).unwrap();
+        for preset in [MpiPreset::Plain, MpiPreset::Nccl] {
+            let sent = |motif: Box<dyn Motif>| {
+                let mut job = job(motif, count);
+                job.algorithms.allreduce = by;
+                job.exchange.protocol = preset.protocol();
+                let run = Ideal::new(job).finish();
+                let mut sent: Vec<_> = (run.messages.iter())
+                    .map(|sent| (sent.at, sent.from, sent.to, sent.bytes))
+                    .collect();
+                sent.sort_unstable();
+                (run.now, sent)
+            };
+            let replayed = Replay::new(trace.clone(), Algorithms::default());
+            let script = once(|s: &mut Script| s.allreduce(2_400_000));
+            assert_eq!(
+                sent(Box::new(replayed)),
+                sent(script),
+                "{count} {by:?} {preset:?}"
+            );
+        }
     }
 }

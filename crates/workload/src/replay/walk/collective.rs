@@ -2,7 +2,7 @@
 
 use super::{Due, Held, WalkState};
 use crate::replay::graph::TaskGraph;
-use crate::tasks::{Calls, Label, Op};
+use crate::tasks::{BLOCKING, Calls, Label, Labels, Op};
 
 /// The first label of the messages of collective operations; those of sends and receives are their
 /// numbers.
@@ -17,7 +17,7 @@ impl WalkState {
         while let Some(Some(running)) = self.running.get_mut(slot) {
             match running.held {
                 Held::No => {}
-                Held::All if running.open == 0 => running.held = Held::No,
+                Held::Labels(_) if running.awaited == 0 => running.held = Held::No,
                 _ => return,
             }
             let Some(&op) = running.ops.get(running.next) else {
@@ -30,7 +30,8 @@ impl WalkState {
                 if !part.step(&calls.job.algorithms, step, &mut running.ops) {
                     if running.open > 0 {
                         running.step -= 1;
-                        running.held = Held::All;
+                        running.awaited = running.open;
+                        running.held = Held::Labels(Labels::ALL);
                         continue;
                     }
                     let node = running.node;
@@ -49,31 +50,35 @@ impl WalkState {
         let Some(Some(running)) = self.running.get_mut(slot) else {
             return;
         };
-        let (complete, blocking) = match op {
+        let own = match op {
+            Op::Isend { label, .. } | Op::Irecv { label, .. } => label,
+            _ => BLOCKING,
+        };
+        let complete = match op {
             Op::Send { to, bytes, tag } | Op::Isend { to, bytes, tag, .. } => {
                 calls.send(to, bytes, tag, label);
-                (false, matches!(op, Op::Send { .. }))
+                false
             }
-            Op::Recv { from, tag } | Op::Irecv { from, tag, .. } => (
-                calls.receive(from, tag, label),
-                matches!(op, Op::Recv { .. }),
-            ),
+            Op::Recv { from, tag } | Op::Irecv { from, tag, .. } => calls.receive(from, tag, label),
             Op::Compute(time) => {
                 running.held = Held::Busy;
                 return self.time(calls.now + time, Due::Collective(slot));
             }
-            Op::WaitAll(_) | Op::WaitAny(_) => {
-                running.held = Held::All;
+            Op::WaitAll(labels) => {
+                let open = self.owners.values();
+                let awaited = open.filter(|(of, own)| *of == slot && labels.contains(*own));
+                running.awaited = awaited.count() as u32;
+                running.held = Held::Labels(labels);
                 return;
             }
-            // Steps of collective operations contain no collective operations.
-            Op::Collective(_) => return,
+            // Steps of collective operations wait for all, and contain no collective operations.
+            Op::WaitAny(_) | Op::Collective(_) => return,
         };
         self.next_label = (self.next_label + 1) % LABELS;
         running.open += 1;
-        self.owners.insert(label, slot);
+        self.owners.insert(label, (slot, own));
         let per_call = calls.job.exchange.protocol.per_call;
-        if blocking {
+        if own == BLOCKING {
             running.held = Held::One(label);
         } else if per_call > 0 {
             running.held = Held::Busy;

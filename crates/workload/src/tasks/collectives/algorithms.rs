@@ -71,8 +71,8 @@ pub struct Choices {
     /// "recursive_doubling", "rabenseifner", "ring" (nccl), "tree" (ember), or "auto" (plain):
     /// recursive doubling up to 2,048 bytes, or if there are fewer bytes than tasks (of the
     /// greatest power of two), otherwise Rabenseifner's. "double_tree" are two trees with half of
-    /// the data each; "nccl" takes these or the ring, as NCCL would by bytes and tasks, on whose
-    /// GPUs a step takes microseconds.
+    /// the data each; "nccl" takes these or the ring by bytes and tasks, by a simplified form of
+    /// NCCL's estimate (links of 400 Gbit/s; a step takes microseconds on GPUs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allreduce: Option<AllreduceBy>,
     /// "recursive_doubling", "bruck", "ring" (nccl), or "auto": by the sum of all bytes, below 512
@@ -225,9 +225,9 @@ impl AllreduceBy {
     }
 }
 
-/// The algorithm that NCCL would take between nodes: the one of the shorter time by its estimates
-/// (`src/graph/tuning.cc` of NCCL 2, for tasks on different nodes with a link of 400 Gbit/s; least
-/// of its three protocols).
+/// The algorithm of the shorter time by a simplified form of NCCL's estimate (`src/graph/tuning.cc`
+/// of NCCL 2): for tasks on different nodes with a link of 400 Gbit/s, the least of its three
+/// protocols, without its corrections for some sizes.
 fn nccl(bytes: u64, tasks: u32) -> AllreduceBy {
     /// For each protocol: us at the start and for each step, of a ring and of a tree, and the share
     /// of the bandwidth that is payload.

@@ -10,10 +10,11 @@ use std::ops::Range;
 use super::super::Label;
 use super::steps::{Steps, log2_ceil};
 
-/// Least and most bytes of a chunk, as in NCCL 2,
+/// Least and most bytes of a chunk, as in NCCL 2.
 const CHUNK: [u64; 2] = [32 << 10, 512 << 10];
-/// if there are no more of them than this.
-const MOST: u64 = 1 << 24;
+
+/// Most chunks: those of more than 16 GiB are longer.
+const MOST: u64 = 1 << 14;
 /// Chunks for each doubling of the number of tasks, with shorter ones for that: what is under way
 /// in a tree.
 const FILL: u64 = 4;

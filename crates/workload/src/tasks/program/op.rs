@@ -1,5 +1,7 @@
 //! Operations of tasks.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::tasks::group::{Group, Peer};
@@ -16,7 +18,7 @@ pub(in crate::tasks) const COLLECTIVE_TAG: Tag = 1 << 16;
 pub type Label = u32;
 
 /// The label of blocking operations, of which a task has one at a time.
-pub(in crate::tasks) const BLOCKING: Label = u32::MAX - 1;
+pub(crate) const BLOCKING: Label = u32::MAX - 1;
 
 /// The first label for collective operations.
 pub(in crate::tasks) const FIRST_COLLECTIVE: Label = 1 << 31;
@@ -56,20 +58,24 @@ impl Labels {
     }
 }
 
-/// Lanes of collective operations.
-const LANES: Tag = 4;
+/// The tags of the lanes of a collective operation, parts whose messages may overtake those of
+/// others.
+const LANES: Range<Tag> = COLLECTIVE_TAG + 1..COLLECTIVE_TAG + 5;
 
 impl Op {
-    /// The tag of the messages of a collective operation that may overlap with others; `number`
-    /// distinguishes them.
-    pub fn collective_tag(number: u64) -> Tag {
-        COLLECTIVE_TAG + (number % u64::from(COLLECTIVE_TAG - LANES)) as Tag
+    /// The tag of a message, which has this one in its collective operation, if that may overlap
+    /// with others; `number` distinguishes them.
+    pub(crate) fn collective_tag(number: u64, tag: Tag) -> Tag {
+        let all = u64::from(LANES.end - COLLECTIVE_TAG);
+        let number = (number * all + u64::from(tag - COLLECTIVE_TAG)) % u64::from(COLLECTIVE_TAG);
+        COLLECTIVE_TAG + number as Tag
     }
 
-    /// The tag of the messages in a lane of a collective operation, 0 to 3: messages in it do not
-    /// overtake each other, but those of other lanes.
-    pub(in crate::tasks) fn lane_tag(lane: Tag) -> Tag {
-        2 * COLLECTIVE_TAG - LANES + lane
+    /// The tag of the messages in a lane of a collective operation, from 0.
+    pub(in crate::tasks) fn lane_tag(lane: u32) -> Tag {
+        let tag = LANES.start + lane;
+        debug_assert!(LANES.contains(&tag), "lane {lane}");
+        tag
     }
 }
 
