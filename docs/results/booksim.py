@@ -1,7 +1,8 @@
 """Tables of the comparisons with BookSim2, from the sweeps of jobs/reference/booksim-*.toml and the curves of tests/reference.
 
-usage: booksim.py mesh-torus|fattree DIR [DIR WITHOUT STAGES]   (writes reference-*.csv and prints rows for the page)
-       booksim.py dragonfly|dragonfly-ugal DIR                   (the same of DIR/LOAD-SEED.json, from `weir run --json`)
+usage: booksim.py mesh-torus DIR DIR-WITHOUT-STAGES   (writes reference-*.csv and prints rows for the page)
+       booksim.py fattree DIR
+       booksim.py dragonfly|dragonfly-ugal DIR         (of DIR/LOAD-SEED.json, what `weir run --json` prints)
 """
 
 import csv

@@ -129,7 +129,8 @@ fn check_planes(
                 format!(
                     "choose endpoints of one plane, or give each task of an application a NIC in \
                      each: nodes.nics = {planes}, nodes.stride = {}, and for the workload nics = \
-                     {planes}, placement = \"nodes\"",
+                     {planes}, placement = \"nodes\"; or let tasks with one NIC each send by the \
+                     network nodes.inside",
                     topology.endpoints() / planes
                 ),
             )));

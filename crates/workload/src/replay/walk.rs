@@ -290,7 +290,7 @@ impl WalkState {
             return;
         };
         if let Some(Some(running)) = self.running.get_mut(slot) {
-            running.open -= 1;
+            running.open = running.open.saturating_sub(1);
             match running.held {
                 Held::One(one) if one == label => running.held = Held::No,
                 Held::Labels(labels) if labels.contains(own) => {
