@@ -90,8 +90,8 @@ pub enum Fault {
     },
     /// A message of an application leads out of its plane.
     #[error(
-        "the application {job:?} sends a message from endpoint {from} to endpoint {to}, which is in \
-         another plane, and no link leads there; let only tasks of a node or of a plane send to \
+        "the application {job:?} sends a message from endpoint {from} to endpoint {to}, which is \
+         in another plane, and no link leads there; let only tasks of a node or of a plane send to \
          each other, or give each task a NIC in each plane"
     )]
     OtherPlane {

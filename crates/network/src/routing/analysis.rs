@@ -181,15 +181,17 @@ impl<'a> Walker<'a> {
         self.known.clear();
     }
 
-    /// Walks every route between all pairs of endpoints (including an endpoint and itself), for
-    /// data packets, control packets, and packets that set up circuits. Returns the lengths of the
-    /// routes.
+    /// Walks every route between all pairs of endpoints of a plane (an endpoint and itself, too),
+    /// for data packets, control packets, and packets that set up circuits. Returns the lengths of
+    /// the routes.
     pub fn walk_all(&mut self) -> Result<Span, Fault> {
         let mut all: Option<Span> = None;
         loop {
             let anew = self.anew;
             for source in 0..self.topology.endpoints() {
-                for destination in 0..self.topology.endpoints() {
+                let plane = self.topology.plane_of(source);
+                let each = self.topology.endpoints() / self.topology.planes();
+                for destination in plane * each..(plane + 1) * each {
                     for flags in self.kinds_of_packets() {
                         let span = self.walk_packet(source, destination, *flags)?;
                         all = Some(all.map_or(span, |all| all.and(span)));
