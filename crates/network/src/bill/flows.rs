@@ -80,12 +80,12 @@ pub struct Halves {
 
 impl Halves {
     pub(super) fn of(topology: &dyn Topology, wires: &Wires) -> Option<Halves> {
-        let endpoints = topology.endpoints() / topology.planes();
-        let half = |endpoint: EndpointId| endpoint < endpoints / 2;
+        let plane = topology.plane(0);
+        let half = |endpoint: EndpointId| endpoint < plane.end / 2;
         let mut all = vec![flow(topology, wires, "number", half)];
         for (axis, name) in topology.axes().iter().enumerate() {
             let at = |endpoint| topology.coordinates(topology.attachment(endpoint).0)[axis];
-            let size = (0..endpoints).map(at).max().map_or(0, |last| last + 1);
+            let size = plane.clone().map(at).max().map_or(0, |last| last + 1);
             if size > 1 {
                 all.push(flow(topology, wires, name, |endpoint| {
                     at(endpoint) < size / 2
@@ -108,8 +108,7 @@ fn flow(
     // Bandwidth of the endpoints of each router, in each half.
     let mut ends = vec![[0_u64; 2]; wires.routers as usize];
     // Planes are alike.
-    let planes = topology.planes();
-    for endpoint in 0..topology.endpoints() / planes {
+    for endpoint in topology.plane(0) {
         let (router, port) = topology.attachment(endpoint);
         let bandwidth = topology.link(router, port).bandwidth.0 / UNIT;
         let half = usize::from(!first(endpoint));
@@ -130,7 +129,7 @@ fn flow(
     let (most, _) = dinics(&graph, source, target);
     Some(Halves {
         by: by.to_string(),
-        bandwidth_bps: most * UNIT * u64::from(planes),
+        bandwidth_bps: most * UNIT * u64::from(topology.planes()),
         share: most as f64 / least as f64,
     })
 }
@@ -153,8 +152,9 @@ pub struct Diversity {
 
 impl Diversity {
     pub(super) fn of(topology: &dyn Topology, wires: &Wires) -> Option<Diversity> {
-        let plane = 0..topology.endpoints() / topology.planes();
-        let attached = plane.map(|endpoint| topology.attachment(endpoint).0);
+        let attached = topology
+            .plane(0)
+            .map(|endpoint| topology.attachment(endpoint).0);
         let mut routers: Vec<RouterId> = attached.collect();
         routers.sort_unstable();
         routers.dedup();

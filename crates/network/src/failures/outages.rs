@@ -124,9 +124,8 @@ impl Outages {
         for own in (0..topology.endpoints()).filter_map(part) {
             *sizes.entry(own).or_default() += 1;
         }
-        let each = topology.endpoints() / topology.planes();
         let plane = |number: u32| {
-            let all = number * each..(number + 1) * each;
+            let all = topology.plane(number);
             let largest = all.clone().filter_map(part).max_by_key(|part| {
                 let size = sizes[part];
                 (size, u32::MAX - part)

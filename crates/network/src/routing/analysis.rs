@@ -189,9 +189,7 @@ impl<'a> Walker<'a> {
         loop {
             let anew = self.anew;
             for source in 0..self.topology.endpoints() {
-                let plane = self.topology.plane_of(source);
-                let each = self.topology.endpoints() / self.topology.planes();
-                for destination in plane * each..(plane + 1) * each {
+                for destination in self.topology.plane(self.topology.plane_of(source)) {
                     for flags in self.kinds_of_packets() {
                         let span = self.walk_packet(source, destination, *flags)?;
                         all = Some(all.map_or(span, |all| all.and(span)));

@@ -19,6 +19,7 @@ pub mod tree;
 pub mod xgft;
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -241,6 +242,12 @@ impl dyn Topology + '_ {
     /// The plane of an endpoint, from 0.
     pub fn plane_of(&self, endpoint: EndpointId) -> u32 {
         endpoint / (self.endpoints() / self.planes())
+    }
+
+    /// The endpoints of a plane.
+    pub fn plane(&self, plane: u32) -> Range<EndpointId> {
+        let each = self.endpoints() / self.planes();
+        plane * each..(plane + 1) * each
     }
 
     /// The link that begins at a place.

@@ -12,8 +12,8 @@ use super::schema::CHUNK_ROWS;
 use weir_model::KindName;
 use weir_model::table::{Attributes, Column, Number, NumberKind, Table, Values};
 
-/// Most bytes in memory of a dataset that is kept beside its description. A chunk has an index and a
-/// filter: for such a dataset they would take more room and most of the time.
+/// Most bytes in memory of a dataset that is kept beside its description. A chunk has an index and
+/// a filter: for such a dataset they would take more room and most of the time.
 const COMPACT: usize = 4_096;
 
 /// Level of deflate: beyond it files hardly shrink and writing slows down.

@@ -131,7 +131,7 @@ fn check_planes(
                      each: nodes.nics = {planes}, nodes.stride = {}, and for the workload nics = \
                      {planes}, placement = \"nodes\"; or let tasks with one NIC each send by the \
                      network nodes.inside",
-                    topology.endpoints() / planes
+                    topology.plane(0).len()
                 ),
             )));
         }

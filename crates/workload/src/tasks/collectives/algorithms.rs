@@ -238,7 +238,7 @@ fn nccl(bytes: u64, tasks: u32) -> AllreduceBy {
     ];
     /// Bytes of the link in a microsecond.
     const LINK: f64 = 50_000.0;
-    /// What trees have of it: each carries half of the data, and both ways.
+    /// Share of that for trees, each of which carries half of the data, up and down.
     const TREE: f64 = 0.5 * 0.92;
     let (bytes, tasks) = (bytes as f64, f64::from(tasks.max(2)));
     let (around, up_and_down) = (2.0 * (tasks - 1.0), 2.0 * tasks.log2());

@@ -15,8 +15,9 @@ const CHUNK: [u64; 2] = [32 << 10, 512 << 10];
 
 /// Most chunks: those of more than 16 GiB are longer.
 const MOST: u64 = 1 << 14;
-/// Chunks for each doubling of the number of tasks, with shorter ones for that: what is under way
-/// in a tree.
+
+/// Chunks that fill a tree, for each doubling of the number of tasks: shorter messages have shorter
+/// chunks.
 const FILL: u64 = 4;
 
 /// Chunks of a task that are under way at most, as in NCCL 2.
@@ -116,8 +117,9 @@ impl Work {
         self.halves[tree].saturating_sub(before).min(self.chunk)
     }
 
-    /// The chunk that comes down to a task, which is not the root, in a step.
+    /// The chunk that comes down to a task in a step; none to the root.
     fn down(&self, node: &Node, step: u32) -> Option<u32> {
+        node.parent?;
         let chunk = step.checked_sub(2 * node.depth)?;
         (chunk < self.chunks).then_some(chunk)
     }
@@ -189,7 +191,7 @@ pub(super) fn allreduce(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     }
     for (tree, node) in nodes.iter().enumerate() {
         steps.wait_for(comes[tree][1].clone());
-        if let (Some(_), Some(chunk)) = (node.parent, work.down(node, step)) {
+        if let Some(chunk) = work.down(node, step) {
             work.send_down(steps, tree, chunk);
         }
     }
