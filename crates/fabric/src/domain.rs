@@ -52,6 +52,10 @@ pub(super) struct Fixed {
     pub bubbles: bool,
     /// True if any router takes time between two packets on a virtual channel.
     pub allocates: bool,
+    /// Length of a time step, ps; 0 if packets leave at any time ([`Network::step`]).
+    ///
+    /// [`Network::step`]: crate::setup::network::Network::step
+    pub step: Time,
     pub acknowledge: bool,
     /// Flag of control packets ([`Flight::CONTROL`]), except the kinds that manage flows.
     /// If it is 0, control packets are routed as data is.

@@ -148,6 +148,17 @@ fn stages_of_a_router_that_do_not_fit() {
 }
 
 #[test]
+fn time_steps_that_not_all_packets_keep() {
+    let experiment = good().set("router.switching", "time_steps");
+    refused_at(&experiment, "time_steps", &["output queues", "\"none\""]);
+    let tree = Experiment::tree(2, 3)
+        .uniform(0.1)
+        .set("router.output_queue", "none")
+        .set("router.leaf.switching", "time_steps");
+    refused_at(&tree, "time_steps", &["for all kinds of routers"]);
+}
+
+#[test]
 fn buffers_that_hold_no_packet() {
     let experiment = good().set("router.input_buffer", "8 flits");
     refused_at(&experiment, "8 flits", &["input_buffer", "24"]);

@@ -56,8 +56,8 @@ impl<K: Compiled> FabricDomain<K> {
     /// again.
     pub(crate) fn serve_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
-        if self.ports.outputs[output as usize].link_free > now {
-            let time = self.ports.outputs[output as usize].link_free;
+        let time = self.next_departure(self.ports.outputs[output as usize].link_free.max(now));
+        if time > now {
             self.wake_link(output, time);
             return;
         }

@@ -54,7 +54,12 @@ impl<K: Compiled> FabricDomain<K> {
         let found = self.packet_of_pair(nic, chosen.pair, output, now, blocked)?;
         if chosen.rate.is_some() {
             let flits = self.pool.get(found.0).flits;
-            self.ends.shaper.sent(nic, to, flits, now);
+            // The wait for a time step is not made good, nor lost.
+            let since = match now - time < self.fixed.step {
+                true => time,
+                false => now,
+            };
+            self.ends.shaper.sent(nic, to, flits, since);
             self.forget_idle(now);
         }
         Some(found)

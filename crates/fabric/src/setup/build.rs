@@ -76,6 +76,7 @@ impl Fixed {
             alternatives: network.routing.has_alternatives(),
             bubbles: network.routing.keeps_bubbles(),
             allocates: network.routers.iter().any(RouterParameters::allocates),
+            step: network.step(),
             acknowledge: parameters.acknowledge,
             control_flags: parameters.control_flags(),
             unheard: !heard,

@@ -13,6 +13,19 @@ pub enum Switching {
     /// Once its tail has come, as in CODES: a packet takes its time on the link once for every
     /// link.
     StoreAndForward,
+    /// At the beginning of the next time step: whole packets, one of each output in every step
+    /// (Birk and Zdornov 2009, section 2).
+    TimeSteps,
+}
+
+impl Switching {
+    /// True if a packet is passed on once all of it has come.
+    pub fn stores(self) -> bool {
+        match self {
+            Switching::CutThrough => false,
+            Switching::StoreAndForward | Switching::TimeSteps => true,
+        }
+    }
 }
 
 /// Queues that one input buffer serves.

@@ -5,6 +5,7 @@ use super::plain::Compiled;
 use rustc_hash::FxHashMap;
 
 use super::network::MOST_BUFFERED;
+use crate::BufferPer;
 use crate::domain::FabricDomain;
 use crate::setup::network::failing::Failing;
 use crate::state::ends::nic::Nic;
@@ -14,7 +15,6 @@ use crate::state::ports::memory::Memory;
 use crate::state::ports::wide_port::MOST_BITS;
 use crate::state::records::attribution::Divided;
 use crate::state::{Channel, Input, NO_OUTPUT, OutIndex, Output, Router, Timing, Upstream, Wire};
-use crate::{BufferPer, Switching};
 use weir_input::OutputQueue;
 use weir_model::{DomainId, NEVER, PortId, RouterId, Time, stream};
 use weir_network::topology::{Link, Peer, Place};
@@ -210,8 +210,7 @@ impl<K: Compiled> FabricDomain<K> {
             output_queue: queue.map(|flits| flits.min(network.most_queued())),
             unlimited: own.output_queue == OutputQueue::Unlimited,
             model: network.topology.router_kind(from).0,
-            stores: next.switching == Switching::StoreAndForward
-                && matches!(wire, Wire::Router(_) | Wire::Away { .. }),
+            stores: next.switching.stores() && matches!(wire, Wire::Router(_) | Wire::Away { .. }),
             passes_queue: network.passes_queue(own, link),
             credit_to_cross: own.credit_to_cross(),
             vc_allocation: own.vc_allocation,

@@ -18,8 +18,8 @@ use weir_congestion::{About, Scheme};
 use weir_engine::Schedule;
 use weir_fabric::empty::{IdleTrips, Trips};
 use weir_fabric::{
-    Blueprint, Inside, Network, Parameters, Rated, Recording, RouterParameters, Switching, Traffic,
-    Watched, empty, flow_kinds,
+    Blueprint, Inside, Network, Parameters, Rated, Recording, RouterParameters, Traffic, Watched,
+    empty, flow_kinds,
 };
 use weir_input::registry::Chosen;
 use weir_input::{ConfigError, Until, suggest};
@@ -230,7 +230,7 @@ fn add_trips(
         routing,
         router: &|router| {
             let own = &routers[topology.router_kind(router).index()];
-            (own.latency, own.switching == Switching::StoreAndForward)
+            (own.latency, own.switching.stores())
         },
         time: &|flits, bandwidth| about.time_on(flits, bandwidth),
         max_packet: about.max_packet.into(),

@@ -1,8 +1,8 @@
 //! Converts the sections of routers and NICs to the fabric's parameters.
 
 use crate::config::{Experiment, RouterConfig};
-use weir_fabric::{Network, Parameters, RouterParameters};
-use weir_input::{ConfigError, suggest};
+use weir_fabric::{Network, Parameters, RouterParameters, Switching};
+use weir_input::{ConfigError, OutputQueue, suggest};
 use weir_model::{Invalid, KindName};
 use weir_network::topology::Topology;
 
@@ -44,9 +44,10 @@ pub(super) fn routers(
         .collect())
 }
 
-/// Refuses a time for a stage that does not occur: with virtual output queues no packet is behind
-/// another with a different route.
+/// Refuses time steps that not all packets keep, and a time for a stage that does not occur: with
+/// virtual output queues no packet is behind another with a different route.
 pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    check_steps(experiment, network)?;
     let computed = (network.routers.iter()).any(|router| router.route_computation > 0);
     if !(computed && network.queueing.by_output()) {
         return Ok(());
@@ -57,6 +58,35 @@ pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result
          output queues",
         "leave it out, or choose a [queueing] scheme without them, such as \"single\"",
     )))
+}
+
+/// Refuses time steps that not all packets keep.
+fn check_steps(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    let usual = experiment.router.switching;
+    let own = (experiment.router_kinds.iter()).find(|(_, own)| own.switching != usual);
+    let stepped = |router: &RouterParameters| router.switching == Switching::TimeSteps;
+    if !network.routers.iter().any(stepped) {
+        return Ok(());
+    }
+    let refuse = |key: String, what: &str, remedy: &str| {
+        Err(experiment.file.refuse(Invalid::new(key, what, remedy)))
+    };
+    if let Some((kind, _)) = own {
+        return refuse(
+            format!("router.{kind}.switching"),
+            "some kinds of routers have time steps and others none",
+            "write \"time_steps\" for all kinds of routers or for none",
+        );
+    }
+    let queued = |router: &RouterParameters| router.output_queue != OutputQueue::None;
+    if network.routers.iter().any(queued) {
+        return refuse(
+            "router.switching".into(),
+            "packets would leave output queues between time steps",
+            "write router.output_queue = \"none\", or \"store_and_forward\"",
+        );
+    }
+    Ok(())
 }
 
 /// The parameters of routers with such a section.

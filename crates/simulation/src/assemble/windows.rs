@@ -81,7 +81,7 @@ fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -
 }
 
 /// A time longer than any packet or credit is under way anywhere: some round trips of the longest
-/// link.
+/// link, and a packet's time and wait for a time step.
 pub fn quiet_limit(network: &Network, window: Time) -> Time {
     let (_, longest) = network.latency_range();
     // Only compared with a time.
@@ -89,5 +89,11 @@ pub fn quiet_limit(network: &Network, window: Time) -> Time {
     let routers = network.longest_crossing().saturating_mul(100);
     links
         .saturating_add(routers)
+        .saturating_add(
+            network
+                .longest_packet()
+                .max(network.step())
+                .saturating_mul(2),
+        )
         .saturating_add(window.saturating_mul(2))
 }

@@ -4,6 +4,7 @@
 mod allocation;
 mod alternatives;
 mod requests;
+mod steps;
 
 use crate::Arbitration;
 use crate::domain::FabricDomain;
@@ -27,8 +28,8 @@ pub(crate) enum Crossing {
     Space,
     /// For credits (if they are needed to cross).
     Credit,
-    /// For the allocation of a virtual channel, until that time.
-    Allocation(Time),
+    /// For the allocation of a virtual channel or the next time step, until that time.
+    Until(Time),
 }
 
 impl<K: Compiled> FabricDomain<K> {
@@ -85,6 +86,10 @@ impl<K: Compiled> FabricDomain<K> {
                 Crossing::Output
             };
         }
+        let time = self.next_departure(now);
+        if time > now {
+            return Crossing::Until(time);
+        }
         let packet = self.pool.get(index);
         let flits = u32::from(packet.flits);
         let class = packet.class;
@@ -95,7 +100,7 @@ impl<K: Compiled> FabricDomain<K> {
         if self.allocates() {
             let time = self.allocated_from(place, channel);
             if time > now {
-                return Crossing::Allocation(time);
+                return Crossing::Until(time);
             }
         }
         if credit_to_cross {
@@ -148,7 +153,7 @@ impl<K: Compiled> FabricDomain<K> {
             Crossing::Output => {
                 self.wake_output(output, self.ports.outputs[output as usize].free_at)
             }
-            Crossing::Allocation(time) => self.wake_output(output, time),
+            Crossing::Until(time) => self.wake_output(output, time),
             Crossing::Space => {
                 self.ports.outputs[output as usize].space_wanted = true;
                 if self.timing(output).unlimited {
@@ -313,11 +318,10 @@ impl<K: Compiled> FabricDomain<K> {
             if self.has_alternatives() {
                 self.turn_to(at);
             }
-            let packet = self.pool.get(queue.head);
             let rank = match arbitration {
                 Arbitration::RoundRobin => (0, 0),
                 Arbitration::Oldest => (self.pool.origin(queue.head).injected, input),
-                Arbitration::FirstCome => (packet.head, input),
+                Arbitration::FirstCome => self.came(queue.head, input, output),
             };
             if best.is_none_or(|(other, _)| rank < other) {
                 match self.crossing(queue.head, (input, in_queue), output, now) {

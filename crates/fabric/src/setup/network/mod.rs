@@ -1,6 +1,7 @@
 //! The network and its parameters, the same for all domains.
 
 pub(crate) mod failing;
+mod times;
 
 use std::sync::Arc;
 
@@ -90,10 +91,7 @@ impl Parameters {
         let max = u64::from(self.max_packet);
         self.round_trip_flits(ends, link, link.latency)
             .saturating_add(1 + 2 * max)
-            .saturating_add(match ends[1].switching {
-                Switching::CutThrough => 0,
-                Switching::StoreAndForward => max,
-            })
+            .saturating_add(if ends[1].switching.stores() { max } else { 0 })
     }
 }
 
@@ -436,55 +434,5 @@ impl Network {
         list.sort_unstable();
         list.dedup();
         list
-    }
-
-    /// Time by which it is known in advance that a head or a credit will be on a link between
-    /// routers, ps. No packet is shorter than `shortest` flits.
-    ///
-    /// If input queues feed the links, a head is on the link one router latency after it was let
-    /// across. The credit of its place in the input buffer comes back no sooner than all of it has
-    /// left for a link. An output queue gives no notice.
-    pub fn settled_before(&self, shortest: u64) -> Time {
-        let least = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).min();
-        let head = least(|router| match router.output_queue {
-            OutputQueue::None => router.latency,
-            _ => 0,
-        });
-        let links = self.topology.links().into_iter();
-        let lengths = links.map(|links| self.rate(&links.link).time_of(shortest));
-        let credit = least(|router| router.credit_delay).zip(lengths.min());
-        let credit = credit.map(|(delay, length)| delay.saturating_add(length));
-        head.zip(credit)
-            .map_or(0, |(head, credit)| head.min(credit))
-    }
-
-    /// The time that the wheel of a domain's events is to cover at least, ps: three delays.
-    pub fn horizon(&self, domain: DomainId) -> Time {
-        2 * self.longest_latency(domain) + self.longest_crossing()
-    }
-
-    /// The latencies of all links of a domain, ps.
-    fn latencies(&self, domain: DomainId) -> impl Iterator<Item = Time> + '_ {
-        let routers = self.partition.routers(domain).iter();
-        routers.flat_map(move |&router| {
-            let ports = 0..self.topology.ports(router);
-            ports.map(move |port| self.link(Place::Router(router, port)).latency)
-        })
-    }
-
-    /// The least latency of any link as built, and the longest of any, ps.
-    pub fn latency_range(&self) -> (Time, Time) {
-        let links = self.topology.links();
-        let latencies = || links.iter().map(|links| links.link.latency);
-        let failed = self.failures.iter().map(|(_, own)| own.link.latency);
-        (
-            latencies().min().unwrap_or(1),
-            latencies().chain(failed).max().unwrap_or(1),
-        )
-    }
-
-    /// The longest latency of any link of a domain, for the size of its event wheel.
-    pub fn longest_latency(&self, domain: DomainId) -> Time {
-        self.latencies(domain).max().unwrap_or(1)
     }
 }

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::Switching;
 use crate::setup::network::Network;
 use weir_model::{EndpointId, LinkKind, Time};
 use weir_network::topology::Place;
@@ -66,9 +65,9 @@ impl Step {
             Place::Nic(_) => 0,
             Place::Router(router, _) => {
                 let own = network.router(router);
-                let whole = match own.switching {
-                    Switching::StoreAndForward => before.map_or(0, |one| one.tail - one.head),
-                    Switching::CutThrough => 0,
+                let whole = match own.switching.stores() {
+                    true => before.map_or(0, |one| one.tail - one.head),
+                    false => 0,
                 };
                 own.latency + whole
             }

@@ -5,6 +5,8 @@
 //! on the slowest link. Router latency is 10 ns unless said otherwise; a flit is 100 bits, 1 ns at
 //! 100 Gb/s.
 
+mod steps;
+
 use crate::support::Experiment;
 use weir::result::Data;
 

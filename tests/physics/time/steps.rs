@@ -1,0 +1,119 @@
+//! Time steps: packets leave NICs and routers at the beginning of a step, one of each output in
+//! every step.
+
+use super::one_message;
+use crate::support::Experiment;
+use weir::result::{Data, Packets};
+
+const NS: u64 = 1_000;
+
+fn packets(data: &Data) -> &Packets {
+    data.packets.as_ref().expect("packets")
+}
+
+/// Two switches of four endpoints, with links and routers that take almost no time.
+fn switches() -> Experiment {
+    let mesh = "kind = \"mesh\"\nsizes = [2]\nendpoints_per_router = 4\n\
+                terminal = { bandwidth = \"100 Gbps\", latency = \"1 ps\" }\n\
+                link = { bandwidth = \"100 Gbps\", latency = \"1 ps\" }\n";
+    let mesh: toml::Table = toml::from_str(mesh).expect("TOML");
+    stepped(Experiment::of(toml::Table::new()).set("topology", mesh))
+        .set("routing.algorithm", "dor")
+        .set("router.latency", "0 ns")
+        .set("nic.acknowledge", false)
+        .set("output.packets", true)
+}
+
+fn stepped(network: Experiment) -> Experiment {
+    network
+        .set("router.switching", "time_steps")
+        .set("router.arbitration", "first_come")
+        .set("router.speedup", "infinite")
+        .set("router.output_queue", "none")
+}
+
+/// A packet of 24 flits takes 24 ns, a router 10 ns, the longest link 100 ns; one picosecond more
+/// keeps arrivals apart from the step after them.
+#[test]
+fn a_lone_message_takes_a_step_at_each_router() {
+    const STEP: u64 = 134 * NS + 1;
+    // Endpoints of one router, of one group, and of two groups with local links at both ends.
+    for (source, destination, routers) in [(0, 1, 1), (0, 2, 2), (2, 10, 4)] {
+        let network = stepped(Experiment::dragonfly(2, 4, 2).routing("minimal"));
+        let data = one_message(network, source, destination, 60).run().data;
+        let rows = packets(&data);
+        let mut order: Vec<usize> = (0..rows.sequence.len()).collect();
+        order.sort_by_key(|&row| rows.sequence[row]);
+        let first = rows.injected_ps[order[0]];
+        for (place, (row, flits)) in order.into_iter().zip([24, 24, 12]).enumerate() {
+            let injected = rows.injected_ps[row];
+            assert_eq!(injected, first + place as u64 * STEP);
+            assert_eq!(injected % STEP, 0);
+            // The last router, and the link to the endpoint.
+            let last = (10 + 5 + flits) * NS;
+            assert_eq!(rows.delivered_ps[row] - injected, routers * STEP + last);
+        }
+    }
+}
+
+/// Tasks of a switch send 100 packets each to a fourth one there.
+fn senders(from: &[u32]) -> Experiment {
+    let send = from
+        .iter()
+        .map(|task| format!("{{ to = \"3\", bytes = \"30000 B\", when = \"task == {task}\" }}"));
+    let receive = from
+        .iter()
+        .map(|task| format!("{{ from = \"{task}\", when = \"task == 3\" }}"));
+    let [send, receive] = [send.collect(), receive.collect::<Vec<String>>()];
+    let [send, receive] = [send, receive].map(|list: Vec<String>| list.join(", "));
+    let text =
+        format!("kind = \"script\"\nphases = [{{ send = [{send}], receive = [{receive}] }}]");
+    let motif: toml::Table = toml::from_str(&text).expect("TOML");
+    switches()
+        .job("script", 8)
+        .with("motif", motif)
+        .with("mpi.rendezvous_from", "1 GB")
+        .until("completion")
+}
+
+/// A source at two thirds of a link sends in two steps of three: the wait for the next step does
+/// not put off the packets after it.
+#[test]
+fn rates_that_are_no_part_of_a_step_are_kept() {
+    const STEP: u64 = 24 * NS + 2;
+    for discipline in ["ipd", "svc", "ps"] {
+        let sender = senders(&[0])
+            .set("congestion.scheme", "fixed_rate")
+            .set("congestion.share", 2.0 / 3.0)
+            .set("nic.discipline", discipline);
+        let data = sender.run().data;
+        let mut times = packets(&data).injected_ps.clone();
+        times.sort_unstable();
+        let from_first: Vec<u64> = times.iter().map(|time| time - times[0]).collect();
+        let expected: Vec<u64> = (0..100)
+            .map(|packet| (36 * NS * packet).next_multiple_of(STEP))
+            .collect();
+        assert_eq!(from_first, expected, "{discipline}");
+    }
+}
+
+/// Two sources with more than an output takes: one packet comes in every step, and each source has
+/// its half, though their packets come in the same steps.
+#[test]
+fn an_output_sends_one_packet_in_every_step() {
+    const STEP: u64 = 24 * NS + 2;
+    let data = senders(&[0, 1])
+        .set("router.input_buffer", "4 packets")
+        .run()
+        .data;
+    let rows = packets(&data);
+    let mut arrived: Vec<(u64, u32)> = (rows.delivered_ps.iter().copied())
+        .zip(rows.source.iter().copied())
+        .collect();
+    arrived.sort_unstable();
+    let gaps = arrived.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    assert_eq!(gaps.collect::<Vec<u64>>(), [STEP; 199]);
+    let first = arrived[..100].iter().filter(|(_, source)| *source == 0);
+    let count = first.count();
+    assert!((40..60).contains(&count), "{count}");
+}
