@@ -27,8 +27,8 @@ use weir_network::{queueing, routing, topology};
 pub struct RouterConfig {
     /// Size of one flit, the unit of buffers and credits (bits or bytes).
     pub flit: Size,
-    /// From the head at an input (of "store_and_forward" and "time_steps" routers: the tail) to the head at the
-    /// output link of an idle router.
+    /// From the head at an input (of "store_and_forward" and "time_steps" routers: the tail) to the
+    /// head at the output link of an idle router.
     pub latency: Duration,
     /// Earliest time at which a router forwards a packet. "cut_through": when its head has come.
     /// "store_and_forward": when its tail has come, as in CODES; a packet then takes its
