@@ -137,8 +137,8 @@ pub trait Rules: Send + Sync + 'static {
     ) {
     }
     /// At a source: the time at which the queue pair of a NIC and a destination may send its next
-    /// packet. [`weir_model::NEVER`]: not before a timer of the NIC or, for a scheme that declares
-    /// `windows`, a control packet.
+    /// packet. [`weir_model::NEVER`]: not before a timer of the NIC, a control packet of its flow
+    /// or, for a scheme that declares `windows`, any control packet.
     fn ready_at(&self, state: &mut Self::State, nic: u32, to: EndpointId, now: Time) -> Time {
         now
     }

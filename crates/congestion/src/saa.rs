@@ -23,7 +23,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::codec::SavedMap;
 use weir_model::{
-    Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, Origin, PacketKind, Stamp, Time,
+    Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, NEVER, Origin, PacketKind,
+    Stamp, Time,
 };
 
 /// Explicit rates: links add up the sizes of the flows over them, and sources learn the largest
@@ -38,6 +39,13 @@ struct Parameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = round_trips(1.0, 64.0)))]
     period: Option<Duration>,
+    /// Time from the answer to a flow's announcement until it asks its links again; with that
+    /// answer it begins to send. So flows of a phase that begin within this time know of each other
+    /// before any sends, as if rates had been calculated during the computation before the phase
+    /// (section 5.2). Default: none; a flow begins with the rate of its announcement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = round_trips(1.0, 8.0)))]
+    wait: Option<Duration>,
 }
 
 /// Tells a source that the weights on the path of its flow differ from its own values.
@@ -60,7 +68,7 @@ const LARGEST: usize = 1;
 struct Flow {
     /// Its size.
     flits: u64,
-    /// W_f, ps; None until the announcement is back.
+    /// W_f, ps; None until its first packet may be sent.
     weight: Option<Time>,
     /// Time at which it asks again.
     next: Time,
@@ -72,6 +80,8 @@ struct Saa {
     about: About,
     /// None: data packets ask.
     period: Option<Time>,
+    /// None: flows begin with the rate of their announcement.
+    wait: Option<Time>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -101,11 +111,11 @@ impl Saa {
         }
     }
 
-    /// Sets the timer after which a flow asks the links again.
-    fn ask_later(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId) {
+    /// Sets the timer after which a flow asks the links again, if it does.
+    fn ask_after(state: &mut State, nic: &mut dyn NicContext, to: EndpointId, time: Option<Time>) {
         let flow = state.flows[nic.nic() as usize].get_mut(&to);
-        if let (Some(period), Some(flow)) = (self.period, flow) {
-            flow.next = nic.now() + period;
+        if let (Some(time), Some(flow)) = (time, flow) {
+            flow.next = nic.now() + time;
             nic.wake(flow.next, u64::from(to));
         }
     }
@@ -205,12 +215,13 @@ impl Rules for Saa {
         to: EndpointId,
         step: FlowStep,
     ) {
-        if step != FlowStep::End {
+        let waits = step == FlowStep::Start && self.wait.is_some();
+        if step != FlowStep::End && !waits {
             let weight = nic.header()[LARGEST];
             Saa::set(state, nic.nic(), to, weight);
         }
         if step == FlowStep::Start {
-            self.ask_later(state, nic, to);
+            Saa::ask_after(state, nic, to, self.wait.or(self.period));
         }
     }
 
@@ -222,7 +233,7 @@ impl Rules for Saa {
         }
         nic.header()[LARGEST] = self.own_weight(state, nic.nic());
         nic.probe(to);
-        self.ask_later(state, nic, to);
+        Saa::ask_after(state, nic, to, self.period);
     }
 
     fn on_flow_end(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId, _: &Origin) {
@@ -265,6 +276,14 @@ impl Rules for Saa {
         }
     }
 
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        let flow = state.flows[nic as usize].get(&to);
+        match flow.is_some_and(|flow| flow.weight.is_none()) {
+            true => NEVER,
+            false => now,
+        }
+    }
+
     fn rate(&self, state: &mut State, nic: u32, to: EndpointId, _: Time) -> Option<FlowRate> {
         let flow = state.flows[nic as usize].get(&to)?;
         let time = flow.weight?;
@@ -290,23 +309,26 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Explicit rates: a flow gets its size over the largest sum of sizes on the links of \
               its way.",
     source: "Birk and Zdornov, SYSTOR 2009, section 5 (single application assignment)",
-    examples: &["", "period = \"1 us\""],
+    examples: &["", "period = \"1 us\"", "wait = \"1 us\""],
     parameters: Keys::of::<Parameters>(),
     build,
 };
 
 fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigError> {
-    let Parameters { period } = section.parse()?;
-    if period.is_some_and(|period| period.0 == 0) {
-        return Err(section.refuse(Invalid::new(
-            "period",
-            "0 ns is no period",
-            "write a time such as \"10 us\", or leave it out",
-        )));
+    let Parameters { period, wait } = section.parse()?;
+    for (key, time) in [("period", period), ("wait", wait)] {
+        if time.is_some_and(|time| time.0 == 0) {
+            return Err(section.refuse(Invalid::new(
+                key,
+                "0 ns is no time to wait",
+                "write a time such as \"10 us\", or leave it out",
+            )));
+        }
     }
     let rules = Saa {
         about: *about,
         period: period.map(|period| period.0),
+        wait: wait.map(|wait| wait.0),
     };
     Ok(rules.into_scheme())
 }

@@ -201,15 +201,36 @@ fn saturation_lies_between_two_loads() {
     assert_measured(three, "0.5", "at most 0.5", true);
     let absolute = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\" }\nalong = \"load\"\nfirst = { above = \"0.15 us\" }\nmax = 0.1";
     assert_measured(absolute, "0.1", "at most 0.1", true);
-    let same = first(
-        "valiant",
-        "ratio = { where = { routing = \"par\" } }\nwithin = 0.05",
+    // The axis ends at 0.8, and routing "par" saturates beyond that.
+    let over = |routing: &str, other: &str, bound: &str| {
+        let ratio = format!("ratio = {{ where = {{ routing = \"{other}\" }} }}\n{bound}");
+        first(routing, &ratio)
+    };
+    let more = "at least 3.6";
+    assert_measured(&over("par", "valiant", "min = 2"), more, "at least 2", true);
+    assert_measured(&over("par", "valiant", "max = 2"), more, "at most 2", false);
+    let less = "at most 0.2778";
+    assert_measured(
+        &over("valiant", "par", "max = 0.5"),
+        less,
+        "at most 0.5",
+        true,
     );
-    let verdict = verdict(&same);
+    assert_measured(
+        &over("valiant", "par", "min = 0.5"),
+        less,
+        "at least 0.5",
+        false,
+    );
+    let undecided = verdict(&over("par", "valiant", "min = 4"));
+    assert_eq!(undecided.holds, None, "{undecided:?}");
+    let both = verdict(&over("par", "par", "min = 0.5"));
     assert!(
-        verdict.holds.is_none() && verdict.measured.contains("cannot be compared with nowhere"),
-        "{verdict:?}"
+        both.holds.is_none() && both.measured.contains("cannot be compared with nowhere"),
+        "{both:?}"
     );
+    let same = verdict(&over("valiant", "par", "within = 0.05"));
+    assert_eq!(same.holds, Some(false), "{same:?}");
 }
 
 #[test]

@@ -22,6 +22,8 @@ struct Judgement {
 struct Measured {
     at: Vec<usize>,
     value: f64,
+    /// Before the value in a text: "at least " if it is an end of what it may be, else empty.
+    words: &'static str,
 }
 
 type Outcome<T> = Result<T, String>;
@@ -136,14 +138,14 @@ impl Evaluation<'_> {
             return Err("no point is selected".into());
         }
         let one = |at: Vec<usize>| {
-            let value = self.compared(claim, &at)?;
-            Ok(Measured { at, value })
+            let (value, words) = self.compared(claim, &at)?;
+            Ok(Measured { at, value, words })
         };
         places.into_iter().map(one).collect()
     }
 
-    /// The measure at a place, compared with the reference if there is one.
-    fn compared(&self, claim: &Claim, at: &[usize]) -> Outcome<f64> {
+    /// The measure at a place, compared with the reference if there is one; and words before it.
+    fn compared(&self, claim: &Claim, at: &[usize]) -> Outcome<(f64, &'static str)> {
         let own = self.measure(claim, &claim.metric, at, claim.reduce.as_ref())?;
         let Some(Reference {
             ratio,
@@ -151,7 +153,7 @@ impl Evaluation<'_> {
             at: places,
         }) = &claim.reference
         else {
-            return Ok(own);
+            return Ok((own, ""));
         };
         let mut there = at.to_vec();
         for (axis, value) in places {
@@ -161,16 +163,40 @@ impl Evaluation<'_> {
         let fixed = |reduce: &&Reduce| !places.iter().any(|(axis, _)| *axis == reduce.axis);
         let reduce = claim.reduce.as_ref().filter(fixed);
         let other = self.measure(claim, metric, &there, reduce)?;
-        let result = if *ratio { own / other } else { own - other };
-        // Nowhere is no number, though a number over it would be 0.
-        match own.is_finite() && other.is_finite() && result.is_finite() {
-            true => Ok(result),
+        let result = |own: f64, other: f64| if *ratio { own / other } else { own - other };
+        let last = self.last(claim, at);
+        // Nowhere is no number, but beyond the last place.
+        let (value, words) = match (own.is_finite(), other.is_finite()) {
+            (true, true) => (result(own, other), ""),
+            (false, true) => (result(last, other), "at least "),
+            (true, false) => (result(own, last), "at most "),
+            (false, false) => (f64::NAN, ""),
+        };
+        match value.is_finite() && (words.is_empty() || decides(&claim.bound, value, words)) {
+            true => Ok((value, words)),
             false => Err(format!(
                 "{} cannot be compared with {}",
                 number(own),
                 number(other)
             )),
         }
+    }
+
+    /// The largest number on the axis of a claim; NaN if there is none.
+    fn last(&self, claim: &Claim, at: &[usize]) -> f64 {
+        let Some(Reduce { axis, .. }) = claim.reduce else {
+            return f64::NAN;
+        };
+        let wanted = claim.selection.on(axis);
+        let values = self.axes()[axis].values.iter().enumerate();
+        let there = values.filter(|(value, _)| {
+            let mut place = at.to_vec();
+            place[axis] = *value;
+            wanted.is_none_or(|wanted| wanted.contains(value))
+                && self.rows.contains_key(place.as_slice())
+        });
+        let numbers = there.filter_map(|(_, value)| value.number);
+        numbers.fold(f64::NAN, f64::max)
     }
 
     /// The metric at a place, or one number of those along an axis.
@@ -289,7 +315,7 @@ impl Evaluation<'_> {
         let low = values().fold(f64::INFINITY, f64::min);
         let high = values().fold(f64::NEG_INFINITY, f64::max);
         let text = match all {
-            [one] => with_unit(one.value, unit),
+            [one] => format!("{}{}", one.words, with_unit(one.value, unit)),
             _ => {
                 let bad = all.iter().find(|one| !good(one)).map(|one| {
                     format!(
@@ -406,6 +432,18 @@ impl Evaluation<'_> {
             true => "the only place".to_string(),
             false => words.join(" "),
         }
+    }
+}
+
+/// True if one end of what a value may be, with "at least " or "at most " before it, tells on which
+/// side of a bound it is.
+fn decides(bound: &Bound, end: f64, words: &str) -> bool {
+    let Bound::Range { min, max } = bound else {
+        return false;
+    };
+    match words {
+        "at least " => max.map_or(min.is_some_and(|min| end >= min), |max| end > max),
+        _ => min.map_or(max.is_some_and(|max| end <= max), |min| end < min),
     }
 }
 
