@@ -208,7 +208,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/simulation/src/assemble/flows.rs fn rules", 87),
         ("crates/study/src/job_file/mod.rs fn of", 93),
         ("crates/study/src/metric/names.rs fn series", 72),
-        ("crates/study/src/metric/read.rs fn read", 75),
         (
             "crates/study/src/tests/needs.rs fn what_no_point_records",
             87,

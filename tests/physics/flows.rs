@@ -89,6 +89,27 @@ fn a_quarter_of_the_link_for_each_is_the_optimum_of_figure_1() {
     }
 }
 
+/// Flows that begin together know of each other when they begin to send, if they wait: those of
+/// the link between the switches send a packet of 24 ns every 96 ns from the first one on.
+#[test]
+fn flows_that_wait_begin_with_their_last_rates() {
+    let gaps_of = |experiment: Experiment| -> Vec<Vec<u64>> {
+        let data = experiment.set("output.packets", true).run().data;
+        (0..4)
+            .map(|source| gaps(&departures(&data, source, None)))
+            .collect()
+    };
+    let saa = figure_1(two_switches()).set("congestion.scheme", "saa");
+    let at_once = gaps_of(saa.clone());
+    assert!(
+        at_once.iter().any(|own| own[0] < 96 * NS),
+        "{:?}",
+        at_once[0]
+    );
+    let waited = gaps_of(saa.set("congestion.wait", "2 us"));
+    assert_eq!(waited, vec![vec![96 * NS; 999]; 4]);
+}
+
 fn phases(data: &Data) -> &Phases {
     data.phases.as_ref().expect("phases")
 }
@@ -123,11 +144,11 @@ fn program(flows: &[(u32, u32, u64)]) -> toml::Table {
     toml::from_str(&text).expect("TOML")
 }
 
-/// Times when the packets of endpoint 0 left, ps: all of them, or the packets to one endpoint.
-fn departures(data: &Data, to: Option<u32>) -> Vec<u64> {
+/// Times when the packets of an endpoint left, ps: all of them, or the packets to one endpoint.
+fn departures(data: &Data, from: u32, to: Option<u32>) -> Vec<u64> {
     let packets = data.packets.as_ref().expect("packets");
     let rows = (0..packets.source.len()).filter(|&row| {
-        packets.source[row] == 0 && to.is_none_or(|to| packets.destination[row] == to)
+        packets.source[row] == from && to.is_none_or(|to| packets.destination[row] == to)
     });
     let mut times: Vec<u64> = rows.map(|row| packets.injected_ps[row]).collect();
     times.sort_unstable();
@@ -192,13 +213,13 @@ fn weights_and_rates_are_those_of_the_fluid_model() {
 fn periodic_selection_sends_at_the_sum_of_the_rates() {
     let data = three_flows().set("nic.discipline", "ps").run().data;
     // 24 ns / (0.2 + 0.75).
-    let all = departures(&data, None);
+    let all = departures(&data, 0, None);
     // Until the last flow begins to run out both have something to send.
     for gap in gaps(&all[..350]) {
         assert!(near(gap, 25_263, 1), "{gap}");
     }
     // Of the 19 packets, 4 are of the one and 15 of the other.
-    let to_4 = departures(&data, Some(4));
+    let to_4 = departures(&data, 0, Some(4));
     let in_19: Vec<usize> = all[..342]
         .chunks(19)
         .map(|chunk| chunk.iter().filter(|time| to_4.contains(time)).count())
@@ -218,7 +239,7 @@ fn inter_packet_delays_are_those_of_each_flow() {
         for (to, delay) in [(4, 120 * NS), (5, 32 * NS)] {
             // The first packets may leave at other rates, while the announcements come one after
             // the other, and the last ones when other flows are over.
-            let gaps = gaps(&departures(&data, Some(to))[10..70]);
+            let gaps = gaps(&departures(&data, 0, Some(to))[10..70]);
             let (least, most) = (gaps.iter().min(), gaps.iter().max());
             assert_eq!(least, Some(&delay), "{discipline} {to}");
             // And for a flit of control.

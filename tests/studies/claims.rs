@@ -32,16 +32,16 @@ fn claims_decide_the_exit_code() {
     let mut lines = csv.lines();
     assert_eq!(
         lines.next(),
-        Some("id,says,measured,bound,holds,seeds,scale,command")
+        Some("id,says,measured,bound,holds,seeds,simulated,settled,scale,command")
     );
     let good = lines.next().expect("a claim");
     assert!(good.starts_with("all-arrives,Far below"), "{good}");
     assert!(
-        good.ends_with(",0.95 to 1.05,yes,3 of 3,paper,weir sweep run job.toml --out out"),
+        good.ends_with(",0.95 to 1.05,yes,3 of 3,5 us,,paper,weir sweep run job.toml --out out"),
         "{good}"
     );
     let bad = lines.next().expect("a claim");
-    assert!(bad.contains(",at most 0.5,no,0 of 3,paper,"), "{bad}");
+    assert!(bad.contains(",at most 0.5,no,0 of 3,5 us,,paper,"), "{bad}");
     let json = sweep.go("claims", &["--json"]).expect(3).stdout;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(

@@ -14,6 +14,7 @@ mod metric;
 mod outcome;
 mod points;
 pub mod slurm;
+mod statistics;
 pub mod sweep;
 #[cfg(test)]
 mod tests;
@@ -30,7 +31,8 @@ pub use job_file::selection::Selection;
 pub use metric::Metric;
 pub use outcome::cell::cell;
 pub use outcome::table::{Row, Table};
-pub use outcome::verdict::{Seeds, Verdict};
+pub use outcome::verdict::{Count, Verdict};
 pub use points::expand::{Brief, Checked, Points};
 pub use points::{Point, Role};
+pub use statistics::mean_interval;
 pub use weir_input::registry::range::ScaleKind;

@@ -109,13 +109,17 @@ fn claims(verdicts: &[Verdict]) -> Rows {
                     Some(seeds) => format!("{holds} ({seeds} seeds)"),
                     None => holds.to_string(),
                 },
+                match verdict.settled {
+                    Some(points) => format!("{} ({points} points settled)", verdict.length()),
+                    None => verdict.length(),
+                },
             ],
             good: verdict.holds,
         }
     });
     Rows {
         title: "Claims".into(),
-        head: texts(["", "says", "measured", "bound", "holds"]),
+        head: texts(["", "says", "measured", "bound", "holds", "simulated"]),
         rows: rows.collect(),
         ..Rows::default()
     }

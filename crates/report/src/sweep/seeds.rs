@@ -1,6 +1,6 @@
 //! Statistics over the seeds of a point.
 
-use weir_study::{Interval, compare::mean_interval};
+use weir_study::{Interval, mean_interval};
 
 /// The mean of rows that differ in their seed, and how far they spread. NaN without any.
 pub(super) fn mean(values: &[f64], interval: Interval) -> (f64, [f64; 2]) {

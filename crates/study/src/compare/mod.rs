@@ -3,7 +3,6 @@
 mod bounds;
 mod comparison;
 mod keys;
-mod paired;
 mod places;
 mod runs;
 mod sweeps;
@@ -14,6 +13,5 @@ pub use bounds::Bounds;
 pub use comparison::{
     Change, Compared, Comparison, Identical, KeyChange, NoteChange, NumberChange, PointAlone,
 };
-pub use paired::mean_interval;
 pub use runs::{RunResult, compare_runs};
 pub use sweeps::{SweepResult, compare_sweeps};

@@ -7,13 +7,13 @@ use super::comparison::{
     Change, Compared, Comparison, Identical, KeyChange, NumberChange, PointAlone, letter,
 };
 use super::keys::{Keys, differences, flat, merged, remarks};
-use super::paired::mean_interval;
 use super::places::{Place, Places};
 use crate::dir::SweepDir;
 use crate::job_file::{SEED, Study};
 use crate::metric::Metric;
 use crate::outcome::table::{Row, Table};
 use crate::points::expand::Points;
+use crate::statistics::mean_interval;
 use weir_input::ConfigError;
 use weir_result::{ResultFile, TraceError, same_data};
 use weir_simulation::config::Catalog;

@@ -7,6 +7,7 @@ mod kept;
 pub(super) mod names;
 pub mod pattern;
 mod read;
+mod settled;
 mod slowdown;
 
 use kept::Kept;
@@ -63,6 +64,8 @@ enum What {
     Fairness { column: String },
     /// Part of a throughput kept in the window, or the time when it is back.
     Kept { column: String, kept: Kept },
+    /// 1 if the run, or a job of it, has come to its steady state.
+    Settled { job: Option<String> },
     /// A job against itself alone.
     Slowdown(Slowdown),
     /// Made of other columns of the table: the score of a study, or one of its criteria.
@@ -107,6 +110,7 @@ impl What {
             What::Slowdown(slowdown) => slowdown.what().is_some_and(What::has_window),
             What::Series { .. }
             | What::Kept { .. }
+            | What::Settled { .. }
             | What::Fairness { .. }
             | What::Mean { .. }
             | What::Ejection { .. }
@@ -207,8 +211,8 @@ impl Metric {
         if window.is_some() && !what.has_window() {
             return Err(NotAMetric {
                 message: format!("{name:?} is one number for the whole run"),
-                remedy: "leave out the window after `@`: only `series`, `ejection`, `occupancy` \
-                         and `rates` have one"
+                remedy: "leave out the window after `@`: only `series`, `ejection`, `occupancy`, \
+                         `rates` and `settled` have one"
                     .into(),
             });
         }
@@ -269,6 +273,7 @@ impl Metric {
             | What::Beyond { .. }
             | What::Ejection { .. }
             | What::Fairness { .. }
+            | What::Settled { .. }
             | What::Scheme { .. } => "",
         }
     }

@@ -9,7 +9,7 @@ use weir_model::table::{Attribute, Attributes, Table};
 use weir_result::schema::{self, LATENCY_CLASSES};
 use weir_result::{Cost, JobSeries, JobTotals, LatencyNumbers, Summary, Whose, endpoints_of};
 
-const FAMILIES: [&str; 15] = [
+const FAMILIES: [&str; 16] = [
     "summary",
     "latency",
     "jobs",
@@ -22,6 +22,7 @@ const FAMILIES: [&str; 15] = [
     "rates",
     "scheme",
     "cost",
+    "settled",
     SLOWDOWN,
     SCORE,
     CRITERION,
@@ -67,6 +68,7 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
         "series" => series(name, rest, jobs),
         "ports" => ports(name, rest),
         "rates" => rates(name, rest, jobs),
+        "settled" => settled(rest, jobs),
         "ejection" if !rest.is_empty() => Ok(What::Ejection { class: rest.into() }),
         "scheme" if !rest.is_empty() => Ok(What::Scheme { name: rest.into() }),
         SLOWDOWN => slowdown::parse(name, rest, jobs, what).map(What::Slowdown),
@@ -75,6 +77,14 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
         "ejection" | "scheme" => Err(unknown(name, "", "names", &[])),
         _ => Err(unknown(name, family, "metrics begin with", &FAMILIES)),
     }
+}
+
+fn settled(job: &str, jobs: &[String]) -> Outcome<What> {
+    let one = Some(job).filter(|job| !job.is_empty());
+    one.map_or(Ok(()), |job| known_job(job, jobs))?;
+    Ok(What::Settled {
+        job: one.map(str::to_string),
+    })
 }
 
 fn derived() -> What {

@@ -58,19 +58,10 @@ impl Metric {
                 per_task,
                 how,
                 ..
-            } => {
-                let tasks = match per_task {
-                    Some(job) => result.number(&format!("data/jobs/{job}"), "tasks")?,
-                    None => Some(1.0),
-                };
-                let value = match self.rows(result, column)? {
-                    Some(rows) => one(*how, rows.iter().map(|&x| x as f64)),
-                    None => None,
-                };
-                value.zip(tasks).map(|(value, tasks)| value / tasks)
-            }
+            } => self.series(result, (column, per_task.as_deref()), *how)?,
             What::Fairness { column } => self.fairness(result, column)?,
             What::Kept { column, kept } => self.kept(result, column, *kept)?,
+            What::Settled { job } => self.settled(result, job.as_deref())?,
             // The table makes it.
             What::Derived { .. } | What::Slowdown(_) => None,
             What::Mean { sum, count, how } => self.mean(result, sum, count, *how)?,
@@ -108,6 +99,23 @@ impl Metric {
             }
         }
         Ok(false)
+    }
+
+    /// A column of the time series in the window, perhaps over the number of tasks of a job.
+    fn series(
+        &self,
+        result: &ResultFile,
+        (column, per): (&str, Option<&str>),
+        how: How,
+    ) -> Outcome {
+        let rows = self.rows(result, column)?;
+        let value = rows.and_then(|rows| one(how, rows.iter().map(|&x| x as f64)));
+        // A variation has no unit.
+        let tasks = match per.filter(|_| how != How::Variation) {
+            Some(job) => result.number(&format!("data/jobs/{job}"), "tasks")?,
+            None => Some(1.0),
+        };
+        Ok(value.zip(tasks).map(|(value, tasks)| value / tasks))
     }
 
     /// The rows of a column of the time series whose bins begin in the window.

@@ -344,6 +344,7 @@ fn usual(points: &Points) -> Vec<String> {
         }
     }
     let summary = SUMMARY.iter().map(|name| format!("summary.{name}"));
+    let settled = [SETTLED.to_string()];
     let spent = points.applications();
     let spent = spent.map(|job| format!("jobs.{job}.communication"));
     let latency = classes.iter().flat_map(|class| {
@@ -351,11 +352,11 @@ fn usual(points: &Points) -> Vec<String> {
             .iter()
             .map(move |stat| format!("latency.{class}.{stat}"))
     });
-    summary.chain(spent).chain(latency).collect()
+    summary.chain(settled).chain(spent).chain(latency).collect()
 }
 
 /// Takes out the latencies that no result has, unless they were asked for: the first `asked`. If no
-/// result has any, or there is no result yet, all stay.
+/// result has any, or there is no result yet, all stay. So it is with `settled`.
 fn leave_out_absent(asked: usize, metrics: &mut Vec<Metric>, rows: &mut [Row]) {
     let there: HashSet<&str> = (metrics.iter().enumerate())
         .filter(|(at, _)| rows.iter().any(|row| row.values[*at].is_some()))
@@ -376,8 +377,11 @@ fn leave_out_absent(asked: usize, metrics: &mut Vec<Metric>, rows: &mut [Row]) {
     }
 }
 
-/// The class of a latency.
+/// The class of a latency; `settled` is one of its kind.
 fn class_of(name: &str) -> Option<&str> {
+    if name == SETTLED {
+        return Some(name);
+    }
     Some(name.strip_prefix("latency.")?.rsplit_once('.')?.0)
 }
 
@@ -386,6 +390,7 @@ fn shown(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
+const SETTLED: &str = "settled";
 const SUMMARY: [&str; 7] = [
     "offered_load",
     "accepted_load",

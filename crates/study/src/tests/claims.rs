@@ -1,7 +1,7 @@
 //! Claims on a table whose every number is known.
 
 use super::{AXES, study, study_with};
-use crate::{Options, Row, Seeds, Study, Table, Verdict};
+use crate::{Count, Options, Row, Study, Table, Verdict};
 
 /// A table of `study` whose numbers are a function of metric, routing, load and seed; None for a
 /// point that failed.
@@ -234,6 +234,36 @@ fn saturation_lies_between_two_loads() {
 }
 
 #[test]
+fn the_points_of_a_claim_are_counted_with_those_it_compares_with() {
+    let more = format!(
+        "{AXES}\n[[claims]]\nid = \"c\"\n\
+         says = \"…\"\nmetric = \"latency.message.mean\"\n\
+         where = {{ routing = \"valiant\", load = [0.1, 0.2] }}\n\
+         ratio = {{ where = {{ routing = \"par\" }} }}\nmax = 3\n"
+    );
+    let top = "metrics = [\"settled\", \"summary.simulated\"]";
+    let study = study_with(top, &more, &Options::default()).expect("a study");
+    let of = |metric: &str, routing: &str, load: f64, seed| match metric {
+        // No other point counts.
+        "settled" if load > 0.3 || routing == "minimal" => Some(0.0),
+        "settled" => Some(f64::from(routing == "par" || load < 0.15)),
+        "summary.simulated" => Some(if routing == "par" {
+            60_000.0
+        } else {
+            500_000.0
+        }),
+        _ => numbers(metric, routing, load, seed),
+    };
+    let verdict = study.verdicts(&table(&study, 2, of)).remove(0);
+    assert_eq!(verdict.settled, Some(Count { held: 6, of: 8 }));
+    assert_eq!(verdict.length(), "60 us to 500 us");
+    let csv = study.claims_csv(&[verdict], "weir").expect("written");
+    let csv = String::from_utf8(csv).expect("text");
+    assert!(csv.starts_with("id,says,measured,bound,holds,seeds,simulated,settled,scale,command"));
+    assert!(csv.contains(",60 us to 500 us,6 of 8,"), "{csv}");
+}
+
+#[test]
 fn orders_and_slopes() {
     let latency = "metric = \"latency.message.mean\"\nwhere = { load = 0.1 }\n";
     let order = |values: &str, slack: &str| {
@@ -326,7 +356,7 @@ fn with_several_seeds_the_mean_decides_and_each_alone_is_told_of() {
     let mean = verdict(&format!("{place}max = \"300 ns\""));
     assert_eq!(mean.measured, "400 ns (seeds: 100 to 900 ns)");
     assert_eq!(mean.holds, Some(false));
-    assert_eq!(mean.seeds, Some(Seeds { held: 2, of: 3 }));
+    assert_eq!(mean.seeds, Some(Count { held: 2, of: 3 }));
     let mean = verdict(&format!("{place}min = \"300 ns\""));
     assert_eq!(mean.holds, Some(true));
     assert_eq!(
@@ -341,7 +371,7 @@ fn with_several_seeds_the_mean_decides_and_each_alone_is_told_of() {
     // Several places: no range of single seeds.
     let places = verdict("metric = \"latency.message.mean\"\nmax = \"500 ns\"");
     assert_eq!(places.measured, "400 to 400 ns (12 places)");
-    assert_eq!(places.seeds, Some(Seeds { held: 2, of: 3 }));
+    assert_eq!(places.seeds, Some(Count { held: 2, of: 3 }));
     let one = claim(&format!("{place}max = \"300 ns\""));
     assert_eq!(one.verdicts(&table(&one, 1, by_seed))[0].seeds, None);
 }

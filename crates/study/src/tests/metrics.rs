@@ -15,7 +15,7 @@ fn metric(name: &str) -> Metric {
 }
 
 /// Values of metrics in a result with this content.
-fn read(data: &Data, names: &[&str]) -> Vec<Option<f64>> {
+pub fn read(data: &Data, names: &[&str]) -> Vec<Option<f64>> {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("result.h5");
     write(&path, data, &Run::default(), "", 1).expect("writes");
@@ -445,7 +445,7 @@ fn names_that_are_no_metric_are_refused_with_the_nearest() {
         ("ports.global.busy", "did you mean `busy_share`"),
         (
             "summary.accepted_load @ 1 us..2 us",
-            "only `series`, `ejection`, `occupancy` and `rates`",
+            "only `series`, `ejection`, `occupancy`, `rates` and `settled`",
         ),
         ("ejection.data @ 1 us", "write two times"),
         ("ejection.data @ 2 us..1 us", "write two times"),
@@ -462,6 +462,7 @@ fn names_that_are_no_metric_are_refused_with_the_nearest() {
         ("rates.stencli.0.min", "did you mean `stencil`"),
         ("rates.0.first_below_0", "from 1 to 100"),
         ("occupancy.p95", "`p90`"),
+        ("settled.stencli", "did you mean `stencil`"),
         ("ports.local.stalled_beyond_100", "`stalled_beyond_10`"),
     ] {
         let error = Metric::parse(name, &jobs()).expect_err(name);

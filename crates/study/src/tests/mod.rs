@@ -6,6 +6,7 @@ mod needs;
 mod page;
 mod places;
 mod refused;
+mod settled;
 mod slowdown;
 
 use std::ops::Deref;

@@ -289,6 +289,8 @@ fn claims_json(verdicts: &[Verdict]) -> serde_json::Value {
             "bound": verdict.bound,
             "holds": verdict.holds,
             "seeds": verdict.seeds.map(|seeds| seeds.to_string()),
+            "simulated": verdict.length(),
+            "settled": verdict.settled.map(|points| points.to_string()),
         })
     };
     verdicts.iter().map(one).collect()

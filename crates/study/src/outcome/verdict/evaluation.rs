@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Seeds, Verdict};
+use super::{Count, Verdict};
 use crate::job_file::Study;
 use crate::job_file::axis::Axis;
 use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
@@ -57,9 +57,9 @@ impl Study {
     }
 }
 
-struct Evaluation<'a> {
+pub(super) struct Evaluation<'a> {
     study: &'a Study,
-    table: &'a Table,
+    pub(super) table: &'a Table,
     /// The points at each place: one for each seed.
     rows: HashMap<&'a [usize], Vec<&'a Row>>,
 }
@@ -93,10 +93,12 @@ impl Evaluation<'_> {
             measured,
             bound: self.bound_in_words(claim, &unit),
             holds,
-            seeds: (!each.is_empty()).then(|| Seeds {
+            seeds: (!each.is_empty()).then(|| Count {
                 held: each.iter().filter(|one| one.holds == Some(true)).count(),
                 of: each.len(),
             }),
+            simulated: self.simulated(claim),
+            settled: self.settled(claim),
         }
     }
 
@@ -448,7 +450,7 @@ fn decides(bound: &Bound, end: f64, words: &str) -> bool {
 }
 
 /// One number of some; there is at least one.
-fn taken(take: Along, values: &[f64]) -> f64 {
+pub(super) fn taken(take: Along, values: &[f64]) -> f64 {
     let sum = || values.iter().sum::<f64>();
     match take {
         Along::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),

@@ -1,6 +1,7 @@
 //! Verdicts on the claims of a study, given its table.
 
 mod evaluation;
+mod points;
 
 use std::{fmt, io};
 
@@ -8,6 +9,8 @@ use super::cell::cell;
 use crate::dir::SweepDir;
 use crate::dir::write;
 use crate::job_file::Study;
+use weir_input::Duration;
+use weir_model::Time;
 
 /// Verdict on a claim.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,15 +26,19 @@ pub struct Verdict {
     /// True if it is. None if that is undecided, because a value is missing.
     pub holds: Option<bool>,
     /// Number of seeds with which it holds alone, if the study has several.
-    pub seeds: Option<Seeds>,
+    pub seeds: Option<Count>,
+    /// Simulated times of the points it is about: the shortest and the longest, ns.
+    pub simulated: Option<[f64; 2]>,
+    /// Number of these points that had settled, if that can be told of any.
+    pub settled: Option<Count>,
 }
 
-/// Verdicts on a claim with each seed alone.
+/// How many of some things are so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seeds {
-    /// In how many it holds.
+pub struct Count {
+    /// Those of which it is true.
     pub held: usize,
-    /// Number of seeds.
+    /// All of them.
     pub of: usize,
 }
 
@@ -46,33 +53,55 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Seeds {
+impl fmt::Display for Count {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} of {}", self.held, self.of)
     }
 }
 
+impl Verdict {
+    /// The same for tables: empty, "500 us", "60 us to 500 us".
+    pub fn length(&self) -> String {
+        let time = |ns: f64| Duration((ns * 1e3).round() as Time).to_string();
+        match self.simulated.map(|ends| ends.map(time)) {
+            None => String::new(),
+            Some([short, long]) if short == long => long,
+            Some([short, long]) => format!("{short} to {long}"),
+        }
+    }
+}
+
 impl Study {
-    /// The claims as CSV: `id,says,measured,bound,holds,seeds,scale,command`.
+    /// The claims as CSV: `id,says,measured,bound,holds,seeds,simulated,settled,scale,command`.
     ///
     /// # Errors
     /// None that depends on the content.
     pub fn claims_csv(&self, verdicts: &[Verdict], command: &str) -> io::Result<Vec<u8>> {
         let mut out = csv::Writer::from_writer(Vec::new());
         out.write_record([
-            "id", "says", "measured", "bound", "holds", "seeds", "scale", "command",
+            "id",
+            "says",
+            "measured",
+            "bound",
+            "holds",
+            "seeds",
+            "simulated",
+            "settled",
+            "scale",
+            "command",
         ])?;
         for verdict in verdicts {
-            let seeds = verdict
-                .seeds
-                .map_or(String::new(), |seeds| seeds.to_string());
+            let text =
+                |count: Option<Count>| count.map_or(String::new(), |count| count.to_string());
             let cells = [
                 &verdict.id,
                 &verdict.says,
                 &verdict.measured,
                 &verdict.bound,
                 verdict.word(),
-                &seeds,
+                &text(verdict.seeds),
+                &verdict.length(),
+                &text(verdict.settled),
                 self.scale().name(),
                 command,
             ];

@@ -1,4 +1,4 @@
-//! Means with their 95% confidence intervals, also of paired differences.
+//! Means with their 95% confidence intervals.
 
 /// The mean of some values, and the interval in which the mean lies with 95% confidence (Student's
 /// t). Without values the mean is NaN; the interval needs two.
@@ -17,7 +17,7 @@ pub fn mean_interval(values: &[f64]) -> (f64, Option<[f64; 2]>) {
 /// The 97.5% quantile of Student's t distribution with `freedom` degrees of freedom (Abramowitz and
 /// Stegun, table 26.10; beyond it their expansion 26.7.5 about the normal quantile, which is right
 /// to three digits there).
-fn student(freedom: usize) -> f64 {
+pub(crate) fn student(freedom: usize) -> f64 {
     const TABLE: [f64; 10] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     ];
