@@ -13,7 +13,8 @@ use weir_network::routing::{NicChoice, NicRule};
 pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
     let networks = u32::from(choice.networks);
     let each = vcs / networks;
-    choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
+    let in_turn = matches!(choice.by, NicRule::InTurn | NicRule::Strict);
+    !in_turn || vc / each == (last / each + 1) % networks
 }
 
 /// True if a virtual channel, of `vcs`, is of a packet's own network, if that follows from its
@@ -31,10 +32,12 @@ impl<K: Compiled> FabricDomain<K> {
             .is_some_and(|choice| choice.by == NicRule::Numbered)
     }
 
-    /// True if packets of a NIC join different queues of its link, depending on the packet.
+    /// True if a packet of a NIC may go when another has no room: they join different queues of
+    /// its link.
     #[inline(always)]
     pub(super) fn queues_differ(&self) -> bool {
-        self.divided() || self.turns_are_numbered()
+        let strict = |choice: NicChoice| choice.by == NicRule::Strict;
+        (self.divided() || self.turns_are_numbered()) && !self.choice().is_some_and(strict)
     }
 
     /// The turn of the next packet of a message; 0 if turns are not numbered.

@@ -168,6 +168,8 @@ pub enum NicRule {
     /// The one after that of the previous packet from the same NIC. If that has no room, the packet
     /// waits.
     InTurn,
+    /// The same; packets of other queues do not go before it either.
+    Strict,
     /// Packet i of the m-th message of an endpoint, both from 0, takes network (m + i) mod
     /// `networks`, and waits until that has room.
     Numbered,

@@ -103,14 +103,20 @@ fn what_is_given_its_order_when_it_is_generated_waits_for_that_one() {
     assert!(5 * held < 4 * free && free > 900, "{held} {free}");
     let [held, free] = arrived("nic");
     assert!(20 * held > 19 * free && free > 900, "{held} {free}");
+    // A packet to 5 that waits keeps those to 10 waiting, whose ways are free: no more of them come
+    // than are sent to 5, of which some are still in the crowded queues.
+    let [held, free] = arrived("strict");
+    assert!(held > 10 && free > held && free < held + 60, "{held} {free}");
 }
 
 #[test]
 fn an_order_by_what_waits_is_chosen_when_a_packet_is_sent() {
-    let early = chosen("source_adaptive").set("routing.choose_at", "generation");
-    let error = early.uniform(0.1).until("1 us").try_plan().err().unwrap();
-    let text = error.render(false);
-    assert!(text.contains("in no queue yet"), "{text}");
+    for (choose_at, words) in [("generation", "in no queue yet"), ("strict", "in turn")] {
+        let early = chosen("source_adaptive").set("routing.choose_at", choose_at);
+        let error = early.uniform(0.1).until("1 us").try_plan().err().unwrap();
+        let text = error.render(false);
+        assert!(text.contains(words), "{text}");
+    }
 }
 
 #[test]
@@ -131,6 +137,7 @@ fn queues_and_networks_chosen_in_the_nic_are_the_same_on_several_ranks() {
         (KNS, "source_adaptive", "nic", true),
         (torus, "oblivious", "nic", false),
         (KNS, "oblivious", "generation", true),
+        (torus, "oblivious", "strict", true),
     ] {
         let experiment = experiment(topology, algorithm)
             .set("routing.choose_at", choose_at)

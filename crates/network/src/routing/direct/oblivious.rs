@@ -54,6 +54,7 @@ pub const ENTRY: Entry<Build> = Entry {
         "vcs = 8",
         "choose_at = \"nic\"",
         "choose_at = \"generation\"",
+        "choose_at = \"strict\"",
     ],
     parameters: Keys::of::<SeveralOrders>(),
     build,

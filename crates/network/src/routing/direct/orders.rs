@@ -55,6 +55,9 @@ pub enum ChooseAt {
     /// In the NIC, when the message is generated: its packets wait there for virtual channels of
     /// their own order.
     Generation,
+    /// In the NIC, which takes the next packet first and then gives it the next order in turn. The
+    /// packet waits until that has room, and all others behind it.
+    Strict,
 }
 
 /// Parameters of routings that choose among orders of dimensions.
@@ -74,7 +77,9 @@ pub struct SeveralOrders {
     /// channels for each order, the injection queues of Yebenes et al., TACO 2019, sections 3.2 and
     /// 5; the next turn goes to any queue pair that has a packet with room. "generation"
     /// (`oblivious` only): the NIC, when the message is generated, from the numbers of message and
-    /// packet; a packet whose order has no room blocks its queue pair.
+    /// packet; a packet whose order has no room blocks its queue pair. "strict" (`oblivious` only):
+    /// the NIC, whose next packet gets the next order in turn and waits until that has room; none
+    /// goes before it.
     pub choose_at: ChooseAt,
     /// On a torus: deadlock avoidance in rings. "dateline" (default): two classes of virtual
     /// channels, for packets that cross the dateline of a ring and for others. "bubble": one place
@@ -152,21 +157,24 @@ impl Orders {
             ChooseAt::Router => return None,
             ChooseAt::Nic => by,
             ChooseAt::Generation => NicRule::Numbered,
+            ChooseAt::Strict => NicRule::Strict,
         };
         // At most `MOST_ORDERS`.
         let networks = self.orders.len() as u8;
         Some(NicChoice { networks, by })
     }
 
-    /// Refuses the choice at generation: orders must be chosen when packets are sent and queues can
-    /// be examined.
-    pub fn chosen_when_sent(self, section: &Section) -> Result<Orders, ConfigError> {
-        if self.choose_at != ChooseAt::Generation {
-            return Ok(self);
-        }
+    /// Refuses choices that do not look at queues: orders must be chosen when packets are sent and
+    /// queues can be examined.
+    pub fn chosen_by_queues(self, section: &Section) -> Result<Orders, ConfigError> {
+        let what = match self.choose_at {
+            ChooseAt::Router | ChooseAt::Nic => return Ok(self),
+            ChooseAt::Generation => "when a message is generated its packets are in no queue yet",
+            ChooseAt::Strict => "orders in turn do not depend on the queues, as they do here",
+        };
         Err(section.refuse(Invalid::new(
             "choose_at",
-            "when a message is generated its packets are in no queue yet",
+            what,
             "write \"nic\" or \"router\", or choose algorithm = \"oblivious\"",
         )))
     }

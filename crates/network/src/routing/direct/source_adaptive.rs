@@ -53,7 +53,7 @@ impl OrderChoice for SourceAdaptive {
 }
 
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
-    let orders = Orders::several(section, topology)?.chosen_when_sent(section)?;
+    let orders = Orders::several(section, topology)?.chosen_by_queues(section)?;
     let routing: Ordered<SourceAdaptive> = Ordered::new(orders);
     Ok(Box::new(routing))
 }
