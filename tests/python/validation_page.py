@@ -22,6 +22,8 @@ HEAD = """# What weir has been compared with
 
 Made by `tests/python/validation_page.py` from the tables under [results](results), which carry the commands that made them.
 What does not hold stays in the list; the page of each study says why. *Undecided*: with some seeds it holds, with others not.
+*Simulated*: the time of each run. *Settled*: of how many points of the claim, those that it compares with included, what came in during the last third of the run agrees
+with the third before it ([the metric](job-file.md#metrics)); empty: not looked at, or not to be told of an application.
 
 """
 
@@ -99,7 +101,8 @@ def held(found, readings):
 def claims(title, path, page, says, readings):
     """A table of claims with how many of them hold."""
     found = read(path)
-    columns = ["id", "says", "measured", "bound", *(["seeds"] if "seeds" in found[0] else []), "holds"]
+    optional = [column for column in ("seeds", "simulated", "settled") if any(one.get(column) for one in found)]
+    columns = ["id", "says", "measured", "bound", *optional, "holds"]
     head = [says if column == "says" else column for column in columns]
     rows = [[verdict(one) if column == "holds" else one[column] for column in columns] for one in found]
     count, others = held(found, readings)
@@ -161,7 +164,7 @@ def against_theory():
     text = "## Theory\n\nTests with numbers that follow from arithmetic or queueing theory; they run with every change.\n\n"
     rows = []
     tests = Path("tests")
-    physics = ["flows.rs", "queue.rs", "rates/*.rs", "schemes.rs", "time.rs"]
+    physics = ["flows.rs", "queue.rs", "rates/*.rs", "schemes.rs", "time/*.rs"]
     for path in sorted(path for name in physics for path in tests.glob(f"physics/{name}")):
         module = "::".join(path.relative_to(tests).with_suffix("").parts).removesuffix("::mod")
         for found in re.finditer(r"((?:^ *///.*\n)*) *#\[test\]\n(?: *#\[.*\]\n)* *fn (\w+)", path.read_text(), re.M):
