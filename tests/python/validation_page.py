@@ -22,8 +22,8 @@ HEAD = """# What weir has been compared with
 
 Made by `tests/python/validation_page.py` from the tables under [results](results), which carry the commands that made them.
 What does not hold stays in the list; the page of each study says why. *Undecided*: with some seeds it holds, with others not.
-*Simulated*: the time of each run. *Settled*: of how many points of the claim, those that it compares with included, what came in during the last third of the run agrees
-with the third before it ([the metric](job-file.md#metrics)); empty: not looked at, or not to be told of an application.
+*Simulated*: the time of each run. *Settled*: how many of the claim's points had come to their steady state, points that it compares with included ([the metric](job-file.md#metrics)).
+It is empty where nobody has looked yet, and for applications.
 
 """
 
