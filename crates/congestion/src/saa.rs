@@ -10,7 +10,8 @@
 //! the routing keeps circuits), `AnnounceEnd` with the one that follows it. `ProbeLinks` is a
 //! control packet every `period`; without a period it is piggybacked on the data. Each packet then
 //! carries the W_f that its source knows and collects the largest weight on its path; the
-//! destination sends a `weights` packet back if the two differ.
+//! destination sends a `weights` packet back if the two differ. With `wait`, one control packet
+//! asks before the flow begins.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -320,7 +321,7 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
         if time.is_some_and(|time| time.0 == 0) {
             return Err(section.refuse(Invalid::new(
                 key,
-                "0 ns is no time to wait",
+                format!("0 ns is no {key}"),
                 "write a time such as \"10 us\", or leave it out",
             )));
         }

@@ -155,7 +155,14 @@ fn time_steps_that_not_all_packets_keep() {
         .uniform(0.1)
         .set("router.output_queue", "none")
         .set("router.leaf.switching", "time_steps");
-    refused_at(&tree, "time_steps", &["for all kinds of routers"]);
+    refused(
+        &Cli::run(&tree.text()).go(),
+        &["\"inner\" have no time steps", "all kinds"],
+    );
+    let every = tree
+        .set("router.top.switching", "time_steps")
+        .set("router.inner.switching", "time_steps");
+    assert_eq!(Cli::check(&every.text()).go().code, Some(0));
 }
 
 #[test]

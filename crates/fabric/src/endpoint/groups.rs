@@ -14,11 +14,11 @@ use crate::state::ends::ring_order::Search;
 use weir_model::{NEVER, PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
-    /// True if queue pairs wait for nothing but credits.
+    /// True if queue pairs wait for nothing but credits, and for no time step.
     /// Then one that could not send is looked at again when credits come, and not before.
     pub(crate) fn waits_for_credits_alone(&self) -> bool {
         let timed = K::CC && (self.fixed.can.paces || self.fixed.discipline.is_some());
-        let managed = K::RICH && self.fixed.flows.managed;
+        let managed = K::RICH && (self.fixed.flows.managed || self.fixed.step > 0);
         self.queues_differ() && !timed && !managed && self.ends.sends.all_may_send()
     }
 

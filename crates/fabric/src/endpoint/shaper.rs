@@ -54,10 +54,11 @@ impl<K: Compiled> FabricDomain<K> {
         let found = self.packet_of_pair(nic, chosen.pair, output, now, blocked)?;
         if chosen.rate.is_some() {
             let flits = self.pool.get(found.0).flits;
-            // The wait for a time step is not made good, nor lost.
-            let since = match now - time < self.fixed.step {
-                true => time,
-                false => now,
+            // If only the next time step was waited for, later packets are not put off.
+            let since = if now - time < self.fixed.step {
+                time
+            } else {
+                now
             };
             self.ends.shaper.sent(nic, to, flits, since);
             self.forget_idle(now);

@@ -33,7 +33,7 @@ use weir_network::topology::Topology;
 
 use crate::collect::attribution;
 use crate::notes;
-use parameters::{check_stages, parameters, router_parameters, routers};
+use parameters::{check_stages, check_steps, parameters, router_parameters, routers};
 use traffic::{check_foreground, check_lengths, traffic};
 use windows::{Windows, quiet_limit};
 
@@ -192,10 +192,16 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
         about,
         signals: scheme.capabilities().signals,
     };
-    limits::check(experiment, &network)?;
-    bubbles::check(experiment, &network)?;
-    check_stages(experiment, &network)?;
+    check(experiment, &network)?;
     Ok((network, scheme))
+}
+
+/// Checks that need the whole network.
+fn check(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    limits::check(experiment, network)?;
+    bubbles::check(experiment, network)?;
+    check_stages(experiment, network)?;
+    check_steps(experiment, network)
 }
 
 /// The hosts, and the network inside them.

@@ -44,10 +44,9 @@ pub(super) fn routers(
         .collect())
 }
 
-/// Refuses time steps that not all packets keep, and a time for a stage that does not occur: with
-/// virtual output queues no packet is behind another with a different route.
+/// Refuses a time for a stage that does not occur: with virtual output queues no packet is behind
+/// another with a different route.
 pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
-    check_steps(experiment, network)?;
     let computed = (network.routers.iter()).any(|router| router.route_computation > 0);
     if !(computed && network.queueing.by_output()) {
         return Ok(());
@@ -61,21 +60,22 @@ pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result
 }
 
 /// Refuses time steps that not all packets keep.
-fn check_steps(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
-    let usual = experiment.router.switching;
-    let own = (experiment.router_kinds.iter()).find(|(_, own)| own.switching != usual);
+pub(super) fn check_steps(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     let stepped = |router: &RouterParameters| router.switching == Switching::TimeSteps;
+    let other = network.routers.iter().position(|router| !stepped(router));
     if !network.routers.iter().any(stepped) {
         return Ok(());
     }
     let refuse = |key: String, what: &str, remedy: &str| {
         Err(experiment.file.refuse(Invalid::new(key, what, remedy)))
     };
-    if let Some((kind, _)) = own {
+    if let Some(kind) = other {
+        let own = &network.topology.router_kinds()[kind];
+        let given = experiment.router_kinds.iter().find(|(name, _)| name == own);
         return refuse(
-            format!("router.{kind}.switching"),
-            "some kinds of routers have time steps and others none",
-            "write \"time_steps\" for all kinds of routers or for none",
+            given.map_or("router".into(), |_| format!("router.{own}.switching")),
+            &format!("routers of the kind {own:?} have no time steps, and others have"),
+            "write switching = \"time_steps\" for all kinds of routers or for none",
         );
     }
     let queued = |router: &RouterParameters| router.output_queue != OutputQueue::None;
@@ -83,7 +83,7 @@ fn check_steps(experiment: &Experiment, network: &Network) -> Result<(), ConfigE
         return refuse(
             "router.switching".into(),
             "packets would leave output queues between time steps",
-            "write router.output_queue = \"none\", or \"store_and_forward\"",
+            "write router.output_queue = \"none\", or router.switching = \"store_and_forward\"",
         );
     }
     Ok(())

@@ -3,7 +3,8 @@
 //! What came in during the last third of the bins is compared with the third before it, as two
 //! samples of bins: settled is a run in which the two means differ by less than the 95% confidence
 //! interval of their difference (Student's t). Bins that depend on each other make the interval
-//! too narrow, so a run can be settled that is said not to be.
+//! too narrow, so a run can be settled that is said not to be. Few bins make it wide, so a slow
+//! rise is overlooked.
 
 use super::Metric;
 use crate::statistics::student;
@@ -15,7 +16,8 @@ const LEAST: usize = 3;
 
 impl Metric {
     /// 1 if the payload that came in for a job, or for all jobs that were not over when the run
-    /// ended, has settled, 0 if not. None if there is no such job, or there are too few bins.
+    /// ended, has settled, 0 if not. None if there is no such job, nothing came in, or there are
+    /// too few bins.
     pub(super) fn settled(
         &self,
         result: &ResultFile,
@@ -54,6 +56,9 @@ fn agree(bins: &[f64]) -> Option<bool> {
     }
     let (before, last) = bins[bins.len() - 2 * third..].split_at(third);
     let count = third as f64;
+    if before.iter().chain(last).sum::<f64>() == 0.0 {
+        return None;
+    }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / count;
     let error = |values: &[f64]| {
         let middle = mean(values);
@@ -93,5 +98,6 @@ mod tests {
             Some(false)
         );
         assert_eq!(agree(&[5.0; 8]), None);
+        assert_eq!(agree(&[0.0; 9]), None);
     }
 }

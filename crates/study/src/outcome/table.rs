@@ -356,18 +356,20 @@ fn usual(points: &Points) -> Vec<String> {
 }
 
 /// Takes out the latencies that no result has, unless they were asked for: the first `asked`. If no
-/// result has any, or there is no result yet, all stay. So it is with `settled`.
+/// result has any, or there is no result yet, all stay. `settled` goes if no result has it.
 fn leave_out_absent(asked: usize, metrics: &mut Vec<Metric>, rows: &mut [Row]) {
+    let known = |at: usize| rows.iter().any(|row| row.values[at].is_some());
     let there: HashSet<&str> = (metrics.iter().enumerate())
-        .filter(|(at, _)| rows.iter().any(|row| row.values[*at].is_some()))
+        .filter(|(at, _)| known(*at))
         .filter_map(|(_, metric)| class_of(metric.name()))
         .collect();
     let stays = |(at, metric): (usize, &Metric)| {
-        at < asked || class_of(metric.name()).is_none_or(|class| there.contains(class))
+        let absent = match class_of(metric.name()) {
+            Some(class) => !there.is_empty() && !there.contains(class),
+            None => metric.name() == SETTLED && !known(at),
+        };
+        at < asked || !absent
     };
-    if there.is_empty() {
-        return;
-    }
     let stay: Vec<bool> = metrics.iter().enumerate().map(stays).collect();
     let mut stays = stay.iter();
     metrics.retain(|_| stays.next() == Some(&true));
@@ -377,11 +379,8 @@ fn leave_out_absent(asked: usize, metrics: &mut Vec<Metric>, rows: &mut [Row]) {
     }
 }
 
-/// The class of a latency; `settled` is one of its kind.
+/// The class of a latency.
 fn class_of(name: &str) -> Option<&str> {
-    if name == SETTLED {
-        return Some(name);
-    }
     Some(name.strip_prefix("latency.")?.rsplit_once('.')?.0)
 }
 

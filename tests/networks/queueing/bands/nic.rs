@@ -106,7 +106,10 @@ fn what_is_given_its_order_when_it_is_generated_waits_for_that_one() {
     // A packet to 5 that waits keeps those to 10 waiting, whose ways are free: no more of them come
     // than are sent to 5, of which some are still in the crowded queues.
     let [held, free] = arrived("strict");
-    assert!(held > 10 && free > held && free < held + 60, "{held} {free}");
+    assert!(
+        held > 10 && free > held && free < held + 60,
+        "{held} {free}"
+    );
 }
 
 #[test]

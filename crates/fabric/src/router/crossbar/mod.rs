@@ -211,6 +211,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Looks at an output again, no later than `time`.
     #[inline]
     pub(crate) fn wake_output(&mut self, output: OutIndex, time: Time) {
+        let time = self.next_departure(time);
         let out = &mut self.ports.outputs[output as usize];
         if time < out.wake {
             out.wake = time;
@@ -318,10 +319,14 @@ impl<K: Compiled> FabricDomain<K> {
             if self.has_alternatives() {
                 self.turn_to(at);
             }
+            let since = match arbitration {
+                Arbitration::RoundRobin => 0,
+                Arbitration::Oldest => self.pool.origin(queue.head).injected,
+                Arbitration::FirstCome => self.pool.get(queue.head).head,
+            };
             let rank = match arbitration {
                 Arbitration::RoundRobin => (0, 0),
-                Arbitration::Oldest => (self.pool.origin(queue.head).injected, input),
-                Arbitration::FirstCome => self.came(queue.head, input, output),
+                Arbitration::Oldest | Arbitration::FirstCome => self.ranked(since, input, output),
             };
             if best.is_none_or(|(other, _)| rank < other) {
                 match self.crossing(queue.head, (input, in_queue), output, now) {

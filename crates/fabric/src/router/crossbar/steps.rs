@@ -4,34 +4,40 @@
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::{InIndex, OutIndex};
-use weir_model::{PacketIndex, Time, below, stream};
+use weir_model::{Time, below, stream};
+
+/// Purpose of the random streams of packets that wait since the same step.
+const STEP_STREAM: u64 = 6;
 
 impl<K: Compiled> FabricDomain<K> {
     /// The first time from now on at which a packet may leave an output or a NIC.
     #[inline(always)]
     pub(crate) fn next_departure(&self, now: Time) -> Time {
         match K::RICH && self.fixed.step > 0 {
-            true => now.next_multiple_of(self.fixed.step),
+            // No time that never comes is rounded up.
+            true => now.checked_next_multiple_of(self.fixed.step).unwrap_or(now),
             false => now,
         }
     }
 
-    /// Rank of a packet that waits for an output in the order of arrival.
+    /// Rank among packets that came or were injected at the same time. `port`: the packet's input.
     #[inline(always)]
-    pub(crate) fn came(&self, index: PacketIndex, input: InIndex, output: OutIndex) -> (Time, u32) {
-        let head = self.pool.get(index).head;
-        match K::RICH && self.fixed.step > 0 {
-            true => self.step_of(head, input, output),
-            false => (head, input),
+    pub(crate) fn ranked(&self, time: Time, port: InIndex, output: OutIndex) -> (Time, u32) {
+        if K::RICH && self.fixed.step > 0 {
+            return self.ranked_in_step(time, port, output);
         }
+        (time, port)
     }
 
     /// The same with time steps: packets of one step are in random order.
     #[inline(never)]
-    fn step_of(&self, head: Time, input: InIndex, output: OutIndex) -> (Time, u32) {
-        let step = head / self.fixed.step;
-        let ports = [input, output].map(|port| self.port_of(port));
-        let name = ports.map(|(router, port)| u64::from(router) << 16 | u64::from(port));
-        (step, below(&mut stream(step, &name), u32::MAX))
+    fn ranked_in_step(&self, time: Time, input: InIndex, output: OutIndex) -> (Time, u32) {
+        let step = time / self.fixed.step;
+        let [from, to] = [input, output].map(|port| {
+            let (router, port) = self.port_of(port);
+            u64::from(router) << 16 | u64::from(port)
+        });
+        let mut rng = stream(self.seed, &[STEP_STREAM, step, from, to]);
+        (step, below(&mut rng, u32::MAX))
     }
 }

@@ -55,6 +55,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Looks at a link again, no later than `time`.
     #[inline]
     pub(crate) fn wake_link(&mut self, output: OutIndex, time: Time) {
+        let time = self.next_departure(time);
         let out = &mut self.ports.outputs[output as usize];
         if time < out.link_wake {
             out.link_wake = time;

@@ -27,20 +27,23 @@ impl Network {
             .map_or(0, |(head, credit)| head.min(credit))
     }
 
-    /// Length of a time step of routers with [`Switching::TimeSteps`], ps; 0 if there are none. A
-    /// packet that leaves with one step has come, and its place is free, before the next begins:
-    /// the time of the longest packet, and the longest way of a head or of a credit.
+    /// Length of a time step of routers with [`Switching::TimeSteps`], ps; 0 if there are none: the
+    /// time of the longest packet and the latency of its link, the longest there is, the longest
+    /// latency of a router or delay of a credit, and 1 ps. So a packet that leaves with one step
+    /// has come, and its place is free, before the next begins, on links as built.
     pub fn step(&self) -> Time {
         let stepped = (self.routers.iter()).any(|one| one.switching == Switching::TimeSteps);
         if !stepped {
             return 0;
         }
-        let longest = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).max();
-        let way = longest(|one| one.latency.max(one.credit_delay)).unwrap_or(0);
-        self.longest_packet()
-            .saturating_add(way)
-            .saturating_add(self.latency_range().1)
-            .saturating_add(1)
+        let ways = (self.routers.iter()).map(|one| one.latency.max(one.credit_delay));
+        let flits = self.parameters.max_packet.into();
+        let links = self.topology.links().into_iter().map(|links| {
+            let time = self.rate(&links.link).time_of(flits);
+            time.saturating_add(links.link.latency)
+        });
+        let (way, link) = (ways.max().unwrap_or(0), links.max().unwrap_or(0));
+        link.saturating_add(way).saturating_add(1)
     }
 
     /// The time of the longest packet on the slowest link as built, ps.

@@ -78,8 +78,9 @@ pub struct SeveralOrders {
     /// 5; the next turn goes to any queue pair that has a packet with room. "generation"
     /// (`oblivious` only): the NIC, when the message is generated, from the numbers of message and
     /// packet; a packet whose order has no room blocks its queue pair. "strict" (`oblivious` only):
-    /// the NIC, whose next packet gets the next order in turn and waits until that has room; none
-    /// goes before it.
+    /// the NIC, whose next packet gets the next order in turn and waits until that has room; no
+    /// other data goes before it. It differs from "nic" where `[queueing]` divides virtual
+    /// channels, so that other packets may have room.
     pub choose_at: ChooseAt,
     /// On a torus: deadlock avoidance in rings. "dateline" (default): two classes of virtual
     /// channels, for packets that cross the dateline of a ring and for others. "bubble": one place

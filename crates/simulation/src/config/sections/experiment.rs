@@ -27,16 +27,17 @@ use weir_network::{queueing, routing, topology};
 pub struct RouterConfig {
     /// Size of one flit, the unit of buffers and credits (bits or bytes).
     pub flit: Size,
-    /// From the head at an input (of "store_and_forward" and "time_steps" routers: the tail) to the
-    /// head at the output link of an idle router.
+    /// From the head at an input (of "store_and_forward" routers: the tail; of "time_steps": the
+    /// beginning of the step) to the head at the output link of an idle router.
     pub latency: Duration,
     /// Earliest time at which a router forwards a packet. "cut_through": when its head has come.
     /// "store_and_forward": when its tail has come, as in CODES; a packet then takes its
     /// serialization time on every link. "time_steps": whole packets, all of which leave routers
     /// and NICs at the beginning of a time step, one of each output in every step, as in Birk and
-    /// Zdornov (2009, section 2). A step is the time in which the longest packet leaves and comes,
-    /// and its place becomes free, on the longest link; packets that come in the same step are in
-    /// random order under "first_come". Output queues are not possible.
+    /// Zdornov (2009, section 2). A step is the time of the longest packet and of its link's
+    /// latency, and the longest latency of a router or `credit_delay`; every packet takes one,
+    /// acknowledgements, too. Packets that come in the same step are in random order under
+    /// "first_come". Output queues are not possible.
     pub switching: Switching,
     /// Time added to the link's latency before a credit can be used upstream.
     pub credit_delay: Duration,

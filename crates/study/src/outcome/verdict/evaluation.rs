@@ -111,7 +111,11 @@ impl Evaluation<'_> {
                     Bound::Slope { .. } => self.slope(&all, &claim.bound, unit),
                 };
                 let value = match all[..] {
-                    [Measured { value, .. }] => Some(value),
+                    [
+                        Measured {
+                            value, words: "", ..
+                        },
+                    ] => Some(value),
                     _ => None,
                 };
                 (text, Some(holds), value)
@@ -166,27 +170,33 @@ impl Evaluation<'_> {
         let reduce = claim.reduce.as_ref().filter(fixed);
         let other = self.measure(claim, metric, &there, reduce)?;
         let result = |own: f64, other: f64| if *ratio { own / other } else { own - other };
-        let last = self.last(claim, at);
         // Nowhere is no number, but beyond the last place.
-        let (value, words) = match (own.is_finite(), other.is_finite()) {
-            (true, true) => (result(own, other), ""),
-            (false, true) => (result(last, other), "at least "),
-            (true, false) => (result(own, last), "at most "),
-            (false, false) => (f64::NAN, ""),
+        let nowhere = |value: f64| value == f64::INFINITY;
+        let (value, words) = match (nowhere(own), nowhere(other)) {
+            (false, false) => (result(own, other), ""),
+            (true, false) if other > 0.0 => (result(self.last(claim, at), other), "at least "),
+            (false, true) if own >= 0.0 => (result(own, self.last(claim, &there)), "at most "),
+            _ => (f64::NAN, ""),
         };
-        match value.is_finite() && (words.is_empty() || decides(&claim.bound, value, words)) {
-            true => Ok((value, words)),
-            false => Err(format!(
-                "{} cannot be compared with {}",
-                number(own),
-                number(other)
-            )),
+        let numbers = format!("{} and {}", number(own), number(other));
+        match value.is_finite() {
+            false => Err(format!("{numbers} cannot be compared")),
+            true if words.is_empty() || decides(&claim.bound, value, words) => Ok((value, words)),
+            true => {
+                let end = number(value);
+                Err(format!("{numbers}: {words}{end} does not decide"))
+            }
         }
     }
 
-    /// The largest number on the axis of a claim; NaN if there is none.
+    /// The last place on the axis along which a condition is looked for; NaN if there is none, or
+    /// if it is not more than 0.
     fn last(&self, claim: &Claim, at: &[usize]) -> f64 {
-        let Some(Reduce { axis, .. }) = claim.reduce else {
+        let Some(Reduce {
+            axis,
+            how: ReduceHow::First(_),
+        }) = claim.reduce
+        else {
             return f64::NAN;
         };
         let wanted = claim.selection.on(axis);
@@ -198,7 +208,8 @@ impl Evaluation<'_> {
                 && self.rows.contains_key(place.as_slice())
         });
         let numbers = there.filter_map(|(_, value)| value.number);
-        numbers.fold(f64::NAN, f64::max)
+        let last = numbers.fold(f64::NAN, f64::max);
+        if last > 0.0 { last } else { f64::NAN }
     }
 
     /// The metric at a place, or one number of those along an axis.

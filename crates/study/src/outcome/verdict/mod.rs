@@ -51,16 +51,8 @@ impl Verdict {
             None => "undecided",
         }
     }
-}
 
-impl fmt::Display for Count {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} of {}", self.held, self.of)
-    }
-}
-
-impl Verdict {
-    /// The same for tables: empty, "500 us", "60 us to 500 us".
+    /// Simulated times for tables: empty, "500 us", "60 us to 500 us".
     pub fn length(&self) -> String {
         let time = |ns: f64| Duration((ns * 1e3).round() as Time).to_string();
         match self.simulated.map(|ends| ends.map(time)) {
@@ -68,6 +60,12 @@ impl Verdict {
             Some([short, long]) if short == long => long,
             Some([short, long]) => format!("{short} to {long}"),
         }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} of {}", self.held, self.of)
     }
 }
 

@@ -5,35 +5,28 @@ use super::evaluation::{Evaluation, taken};
 use crate::job_file::claim::Claim;
 use crate::job_file::keys::Along;
 use crate::metric::Metric;
+use std::collections::HashSet;
 
 impl Evaluation<'_> {
     /// The values of a column at all points that a claim is about, those it compares with included.
     fn of_points(&self, claim: &Claim, name: &str) -> Vec<f64> {
+        let rows = &self.table.rows;
         let of = |metric: &Metric| metric.name() == name;
         let Some(column) = self.table.metrics.iter().position(of) else {
             return Vec::new();
         };
-        let mut places: Vec<Vec<usize>> = Vec::new();
-        for row in self
-            .table
-            .rows
-            .iter()
-            .filter(|row| claim.selection.has(&row.at))
-        {
-            places.push(row.at.clone());
+        let mut places: HashSet<Vec<usize>> = HashSet::new();
+        for row in rows.iter().filter(|row| claim.selection.has(&row.at)) {
+            places.insert(row.at.clone());
             if let Some(reference) = &claim.reference {
                 let mut there = row.at.clone();
                 for (axis, value) in &reference.at {
                     there[*axis] = *value;
                 }
-                places.push(there);
+                places.insert(there);
             }
         }
-        let rows = self
-            .table
-            .rows
-            .iter()
-            .filter(|row| places.contains(&row.at));
+        let rows = rows.iter().filter(|row| places.contains(&row.at));
         rows.filter_map(|row| row.values[column]).collect()
     }
 
