@@ -83,7 +83,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         .collect();
     let parts = parts.map_or(String::new(), |parts| bill::lines(&parts, cost));
     let buffers = buffers_line(&plan);
-    let failed = failed_lines(plan.network());
+    let failed = failed_lines(plan.network()) + &step_line(plan.network());
     let offered = offered_line(&experiment, &plan);
     let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
     Ok(format!(
@@ -101,6 +101,17 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         format::wall(forecast.seconds),
         format::bytes(forecast.bytes as u64),
     ))
+}
+
+/// The time step of routers that have one.
+fn step_line(network: &Network) -> String {
+    match network.step() {
+        0 => String::new(),
+        step => format!(
+            "# time step  {}, of every packet\n",
+            format::simulated(step)
+        ),
+    }
 }
 
 /// The network, and what is asked of it.
@@ -126,6 +137,10 @@ fn network_json(experiment: &Experiment, plan: &Plan, links: u64) -> Map<String,
         (
             "lookahead_ps",
             json!((plan.lookahead != NEVER).then_some(plan.lookahead)),
+        ),
+        (
+            "step_ps",
+            json!(Some(network.step()).filter(|step| *step > 0)),
         ),
         ("effective", Json::Object(scheme.collect())),
         (
