@@ -105,13 +105,13 @@ fn claims(verdicts: &[Verdict]) -> Rows {
                 verdict.says.clone(),
                 verdict.measured.clone(),
                 verdict.bound.clone(),
-                match verdict.seeds {
-                    Some(seeds) => format!("{holds} ({seeds} seeds)"),
-                    None => holds.to_string(),
-                },
                 match verdict.settled {
                     Some(points) => format!("{} ({points} points settled)", verdict.length()),
                     None => verdict.length(),
+                },
+                match verdict.seeds {
+                    Some(seeds) => format!("{holds} ({seeds} seeds)"),
+                    None => holds.to_string(),
                 },
             ],
             good: verdict.holds,
@@ -119,7 +119,7 @@ fn claims(verdicts: &[Verdict]) -> Rows {
     });
     Rows {
         title: "Claims".into(),
-        head: texts(["", "says", "measured", "bound", "holds", "simulated"]),
+        head: texts(["", "says", "measured", "bound", "simulated", "holds"]),
         rows: rows.collect(),
         ..Rows::default()
     }
