@@ -10,7 +10,7 @@ const US: u64 = 1_000_000;
 
 /// Two switches of four endpoints each, without output queues, with an infinite crossbar; packets
 /// of 24 flits of 1 ns.
-fn two_switches() -> Experiment {
+pub fn two_switches() -> Experiment {
     let mesh = "kind = \"mesh\"\nsizes = [2]\nendpoints_per_router = 4\n\
                 terminal = { bandwidth = \"100 Gbps\", latency = \"5 ns\" }\n\
                 link = { bandwidth = \"100 Gbps\", latency = \"5 ns\" }\n";
@@ -129,7 +129,7 @@ fn three_flows() -> Experiment {
 }
 
 /// A script by which tasks send the given numbers of packets to others, all at once.
-fn program(flows: &[(u32, u32, u64)]) -> toml::Table {
+pub fn program(flows: &[(u32, u32, u64)]) -> toml::Table {
     let send = flows.iter().map(|(from, to, packets)| {
         let bytes = packets * 300;
         format!("{{ to = \"{to}\", bytes = \"{bytes} B\", when = \"task == {from}\" }}")

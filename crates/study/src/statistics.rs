@@ -3,15 +3,21 @@
 /// The mean of some values, and the interval in which the mean lies with 95% confidence (Student's
 /// t). Without values the mean is NaN; the interval needs two.
 pub fn mean_interval(values: &[f64]) -> (f64, Option<[f64; 2]>) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
+    let (mean, error) = mean_and_error(values);
     if values.len() < 2 {
         return (mean, None);
     }
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let error = (squares / (count - 1.0) / count).sqrt();
     let half = student(values.len() - 1) * error;
     (mean, Some([mean - half, mean + half]))
+}
+
+/// The mean of some values, and its standard error. Without values the mean is NaN, and of fewer
+/// than two the error is.
+pub(crate) fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0) / count).sqrt())
 }
 
 /// The 97.5% quantile of Student's t distribution with `freedom` degrees of freedom (Abramowitz and

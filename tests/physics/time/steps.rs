@@ -2,6 +2,7 @@
 //! every step.
 
 use super::one_message;
+use crate::physics::flows::{program, two_switches};
 use crate::support::Experiment;
 use weir::result::{Data, Packets};
 
@@ -13,14 +14,10 @@ fn packets(data: &Data) -> &Packets {
 
 /// Two switches of four endpoints, with links and routers that take almost no time.
 fn switches() -> Experiment {
-    let mesh = "kind = \"mesh\"\nsizes = [2]\nendpoints_per_router = 4\n\
-                terminal = { bandwidth = \"100 Gbps\", latency = \"1 ps\" }\n\
-                link = { bandwidth = \"100 Gbps\", latency = \"1 ps\" }\n";
-    let mesh: toml::Table = toml::from_str(mesh).expect("TOML");
-    stepped(Experiment::of(toml::Table::new()).set("topology", mesh))
-        .set("routing.algorithm", "dor")
+    stepped(two_switches())
+        .set("topology.terminal.latency", "1 ps")
+        .set("topology.link.latency", "1 ps")
         .set("router.latency", "0 ns")
-        .set("nic.acknowledge", false)
         .set("output.packets", true)
 }
 
@@ -58,22 +55,11 @@ fn a_lone_message_takes_a_step_at_each_router() {
 
 /// Tasks of a switch send 100 packets each to a fourth one there.
 fn senders(from: &[u32]) -> Experiment {
-    let send = from
-        .iter()
-        .map(|task| format!("{{ to = \"3\", bytes = \"30000 B\", when = \"task == {task}\" }}"));
-    let receive = from
-        .iter()
-        .map(|task| format!("{{ from = \"{task}\", when = \"task == 3\" }}"));
-    let [send, receive] = [send.collect(), receive.collect::<Vec<String>>()];
-    let [send, receive] = [send, receive].map(|list: Vec<String>| list.join(", "));
-    let text =
-        format!("kind = \"script\"\nphases = [{{ send = [{send}], receive = [{receive}] }}]");
-    let motif: toml::Table = toml::from_str(&text).expect("TOML");
+    let flows: Vec<(u32, u32, u64)> = from.iter().map(|&task| (task, 3, 100)).collect();
     switches()
         .job("script", 8)
-        .with("motif", motif)
+        .with("motif", program(&flows))
         .with("mpi.rendezvous_from", "1 GB")
-        .until("completion")
 }
 
 /// A source at two thirds of a link sends in two steps of three: the wait for the next step does

@@ -18,8 +18,9 @@ impl<K: Compiled> FabricDomain<K> {
     /// Then one that could not send is looked at again when credits come, and not before.
     pub(crate) fn waits_for_credits_alone(&self) -> bool {
         let timed = K::CC && (self.fixed.can.paces || self.fixed.discipline.is_some());
-        let managed = K::RICH && (self.fixed.flows.managed || self.fixed.step > 0);
-        self.queues_differ() && !timed && !managed && self.ends.sends.all_may_send()
+        let stepped = K::RICH && self.fixed.step > 0;
+        let managed = K::RICH && self.fixed.flows.managed;
+        self.queues_differ() && !timed && !stepped && !managed && self.ends.sends.all_may_send()
     }
 
     /// Wakes a NIC, unless it is busy, after one queue pair, or none, has got something to send.

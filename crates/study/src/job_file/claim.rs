@@ -69,6 +69,17 @@ pub(crate) struct Reference {
     pub at: Vec<(usize, usize)>,
 }
 
+impl Reference {
+    /// The place that is compared with the one at `at`.
+    pub fn place(&self, at: &[usize]) -> Vec<usize> {
+        let mut there = at.to_vec();
+        for (axis, value) in &self.at {
+            there[*axis] = *value;
+        }
+        there
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Bound {
     /// Between these two.

@@ -11,6 +11,7 @@ mod settled;
 mod slowdown;
 
 use kept::Kept;
+pub(super) use names::SETTLED;
 pub use slowdown::{Ran, Slowdown};
 use weir_input::Duration;
 use weir_model::Time;

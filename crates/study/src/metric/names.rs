@@ -22,11 +22,13 @@ const FAMILIES: [&str; 16] = [
     "rates",
     "scheme",
     "cost",
-    "settled",
+    SETTLED,
     SLOWDOWN,
     SCORE,
     CRITERION,
 ];
+/// Steady state of a run or a job.
+pub(crate) const SETTLED: &str = "settled";
 /// Time of a job divided by its time alone.
 pub(crate) const SLOWDOWN: &str = "slowdown";
 /// The column with the score of a point, and the prefix of the columns of its criteria.
@@ -68,7 +70,7 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
         "series" => series(name, rest, jobs),
         "ports" => ports(name, rest),
         "rates" => rates(name, rest, jobs),
-        "settled" => settled(rest, jobs),
+        SETTLED => settled(rest, jobs),
         "ejection" if !rest.is_empty() => Ok(What::Ejection { class: rest.into() }),
         "scheme" if !rest.is_empty() => Ok(What::Scheme { name: rest.into() }),
         SLOWDOWN => slowdown::parse(name, rest, jobs, what).map(What::Slowdown),

@@ -1,13 +1,13 @@
-//! Whether a run has come to its steady state.
+//! Steady state: the metric `settled`.
 //!
-//! What came in during the last third of the bins is compared with the third before it, as two
+//! Payload that came in during the last third of the bins is compared with the third before it, as two
 //! samples of bins: settled is a run in which the two means differ by less than the 95% confidence
 //! interval of their difference (Student's t). Bins that depend on each other make the interval
 //! too narrow, so a run can be settled that is said not to be. Few bins make it wide, so a slow
 //! rise is overlooked.
 
 use super::Metric;
-use crate::statistics::student;
+use crate::statistics::{mean_and_error, student};
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
 
@@ -55,18 +55,12 @@ fn agree(bins: &[f64]) -> Option<bool> {
         return None;
     }
     let (before, last) = bins[bins.len() - 2 * third..].split_at(third);
-    let count = third as f64;
     if before.iter().chain(last).sum::<f64>() == 0.0 {
         return None;
     }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / count;
-    let error = |values: &[f64]| {
-        let middle = mean(values);
-        let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
-        squares / (count - 1.0) / count
-    };
-    let interval = student(2 * third - 2) * (error(before) + error(last)).sqrt();
-    Some((mean(last) - mean(before)).abs() <= interval)
+    let [(earlier, first), (later, second)] = [before, last].map(mean_and_error);
+    let interval = student(2 * third - 2) * first.hypot(second);
+    Some((later - earlier).abs() <= interval)
 }
 
 #[cfg(test)]

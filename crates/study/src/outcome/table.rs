@@ -7,7 +7,7 @@ use super::cell::cell;
 use crate::dir::{Reading, Stamp, State, SweepDir, Values};
 use crate::job_file::Study;
 use crate::job_file::criterion::add_scores;
-use crate::metric::{Metric, Ran};
+use crate::metric::{Metric, Ran, SETTLED};
 use crate::points::expand::Points;
 use crate::points::{Point, Role};
 use weir_result::{Frame, ResultFile, TraceError, replace};
@@ -389,7 +389,6 @@ fn shown(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-const SETTLED: &str = "settled";
 const SUMMARY: [&str; 7] = [
     "offered_load",
     "accepted_load",

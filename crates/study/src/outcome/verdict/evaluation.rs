@@ -87,6 +87,7 @@ impl Evaluation<'_> {
                 with_unit(high, &unit)
             ));
         }
+        let points = self.points(claim);
         Verdict {
             id: claim.id.clone(),
             says: claim.says.clone(),
@@ -97,8 +98,8 @@ impl Evaluation<'_> {
                 held: each.iter().filter(|one| one.holds == Some(true)).count(),
                 of: each.len(),
             }),
-            simulated: self.simulated(claim),
-            settled: self.settled(claim),
+            simulated: self.simulated(&points),
+            settled: self.settled(&points),
         }
     }
 
@@ -153,18 +154,15 @@ impl Evaluation<'_> {
     /// The measure at a place, compared with the reference if there is one; and words before it.
     fn compared(&self, claim: &Claim, at: &[usize]) -> Outcome<(f64, &'static str)> {
         let own = self.measure(claim, &claim.metric, at, claim.reduce.as_ref())?;
-        let Some(Reference {
+        let Some(reference) = &claim.reference else {
+            return Ok((own, ""));
+        };
+        let Reference {
             ratio,
             metric,
             at: places,
-        }) = &claim.reference
-        else {
-            return Ok((own, ""));
-        };
-        let mut there = at.to_vec();
-        for (axis, value) in places {
-            there[*axis] = *value;
-        }
+        } = reference;
+        let there = reference.place(at);
         // A reference at one place of the axis is the number there.
         let fixed = |reduce: &&Reduce| !places.iter().any(|(axis, _)| *axis == reduce.axis);
         let reduce = claim.reduce.as_ref().filter(fixed);
@@ -199,17 +197,31 @@ impl Evaluation<'_> {
         else {
             return f64::NAN;
         };
-        let wanted = claim.selection.on(axis);
-        let values = self.axes()[axis].values.iter().enumerate();
-        let there = values.filter(|(value, _)| {
-            let mut place = at.to_vec();
-            place[axis] = *value;
-            wanted.is_none_or(|wanted| wanted.contains(value))
-                && self.rows.contains_key(place.as_slice())
-        });
-        let numbers = there.filter_map(|(_, value)| value.number);
+        let places = self.along(claim, at, axis);
+        let numbers = places.iter().map(|place| self.number_on(axis, place));
         let last = numbers.fold(f64::NAN, f64::max);
         if last > 0.0 { last } else { f64::NAN }
+    }
+
+    /// The places with points along an axis that a claim is about.
+    fn along(&self, claim: &Claim, at: &[usize], axis: usize) -> Vec<Vec<usize>> {
+        let wanted = claim.selection.on(axis);
+        let places = (0..self.axes()[axis].values.len()).map(|value| {
+            let mut place = at.to_vec();
+            place[axis] = value;
+            place
+        });
+        let there = places.filter(|place| {
+            wanted.is_none_or(|wanted| wanted.contains(&place[axis]))
+                && self.rows.contains_key(place.as_slice())
+        });
+        there.collect()
+    }
+
+    /// The number of a place on an axis; NaN if it is none.
+    fn number_on(&self, axis: usize, at: &[usize]) -> f64 {
+        let value = &self.axes()[axis].values[at[axis]];
+        value.number.unwrap_or(f64::NAN)
     }
 
     /// The metric at a place, or one number of those along an axis.
@@ -223,18 +235,7 @@ impl Evaluation<'_> {
         let Some(Reduce { axis, how }) = reduce else {
             return self.value(metric, at, claim.seeds);
         };
-        let mut places = Vec::new();
-        let values = 0..self.axes()[*axis].values.len();
-        for value in values {
-            let wanted = claim.selection.on(*axis);
-            let mut place = at.to_vec();
-            place[*axis] = value;
-            if wanted.is_none_or(|wanted| wanted.contains(&value))
-                && self.rows.contains_key(place.as_slice())
-            {
-                places.push(place);
-            }
-        }
+        let places = self.along(claim, at, *axis);
         if places.is_empty() {
             return Err(format!("there is no point at {}", self.place(at)));
         }
@@ -259,11 +260,7 @@ impl Evaluation<'_> {
         condition: &Condition,
         seeds: SeedsBy,
     ) -> Outcome<f64> {
-        let x = |at: &Vec<usize>| {
-            self.axes()[axis].values[at[axis]]
-                .number
-                .unwrap_or(f64::NAN)
-        };
+        let x = |at: &Vec<usize>| self.number_on(axis, at);
         places.sort_by(|a, b| x(a).total_cmp(&x(b)));
         let start = self.value(metric, &places[0], seeds)?;
         let mut before: Option<(f64, f64)> = None;

@@ -33,7 +33,7 @@ pub struct Verdict {
     pub settled: Option<Count>,
 }
 
-/// How many of some things are so.
+/// Number of things of which something is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// Those of which it is true.

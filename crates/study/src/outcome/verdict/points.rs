@@ -1,48 +1,47 @@
-//! The points that a claim is about: how long they run, and whether they settle.
+//! Points of a claim: their simulated time, and their steady states.
 
 use super::Count;
 use super::evaluation::{Evaluation, taken};
 use crate::job_file::claim::Claim;
 use crate::job_file::keys::Along;
-use crate::metric::Metric;
+use crate::metric::SETTLED;
+use crate::outcome::table::Row;
 use std::collections::HashSet;
 
 impl Evaluation<'_> {
-    /// The values of a column at all points that a claim is about, those it compares with included.
-    fn of_points(&self, claim: &Claim, name: &str) -> Vec<f64> {
+    /// The points that a claim is about, and those it compares with.
+    pub(super) fn points(&self, claim: &Claim) -> Vec<&Row> {
         let rows = &self.table.rows;
-        let of = |metric: &Metric| metric.name() == name;
-        let Some(column) = self.table.metrics.iter().position(of) else {
-            return Vec::new();
-        };
         let mut places: HashSet<Vec<usize>> = HashSet::new();
         for row in rows.iter().filter(|row| claim.selection.has(&row.at)) {
+            places.extend(claim.reference.iter().map(|other| other.place(&row.at)));
             places.insert(row.at.clone());
-            if let Some(reference) = &claim.reference {
-                let mut there = row.at.clone();
-                for (axis, value) in &reference.at {
-                    there[*axis] = *value;
-                }
-                places.insert(there);
-            }
         }
-        let rows = rows.iter().filter(|row| places.contains(&row.at));
-        rows.filter_map(|row| row.values[column]).collect()
+        let chosen = rows.iter().filter(|row| places.contains(&row.at));
+        chosen.collect()
     }
 
-    /// The shortest and the longest time that they simulate, ns.
-    pub(super) fn simulated(&self, claim: &Claim) -> Option<[f64; 2]> {
-        let times = self.of_points(claim, "summary.simulated");
+    /// The shortest and the longest time that points simulate, ns.
+    pub(super) fn simulated(&self, points: &[&Row]) -> Option<[f64; 2]> {
+        let times = self.values(points, "summary.simulated");
         let ends = [Along::Min, Along::Max].map(|take| taken(take, &times));
         (!times.is_empty()).then_some(ends)
     }
 
-    /// How many of them have settled, of those of which that can be told.
-    pub(super) fn settled(&self, claim: &Claim) -> Option<Count> {
-        let flags = self.of_points(claim, "settled");
+    /// Number of points that have settled, and of those of which that can be told.
+    pub(super) fn settled(&self, points: &[&Row]) -> Option<Count> {
+        let flags = self.values(points, SETTLED);
         (!flags.is_empty()).then(|| Count {
             held: flags.iter().filter(|flag| **flag == 1.0).count(),
             of: flags.len(),
         })
+    }
+
+    /// The known values of a column of the table.
+    fn values(&self, points: &[&Row], name: &str) -> Vec<f64> {
+        let mut metrics = self.table.metrics.iter();
+        let column = metrics.position(|metric| metric.name() == name);
+        let value = |row: &&Row| column.and_then(|column| row.values[column]);
+        points.iter().filter_map(value).collect()
     }
 }
