@@ -1,10 +1,10 @@
 //! Steady state: the metric `settled`.
 //!
-//! Payload that came in during the last third of the bins is compared with the third before it, as two
-//! samples of bins: settled is a run in which the two means differ by less than the 95% confidence
-//! interval of their difference (Student's t). Bins that depend on each other make the interval
-//! too narrow, so a run can be settled that is said not to be. Few bins make it wide, so a slow
-//! rise is overlooked.
+//! Payload that came in during the last third of the bins is compared with the third before it, as
+//! two samples of bins: settled is a run in which the two means differ by less than the 95%
+//! confidence interval of their difference (Student's t). Bins that depend on each other make the
+//! interval too narrow, so a run can be settled that is said not to be. Few bins make it wide, so a
+//! slow rise is overlooked.
 
 use super::Metric;
 use crate::statistics::{mean_and_error, student};
