@@ -11,7 +11,7 @@
 //! control packet every `period`; without a period it is piggybacked on the data. Each packet then
 //! carries the W_f that its source knows and collects the largest weight on its path; the
 //! destination sends a `weights` packet back if the two differ. With `wait`, one control packet
-//! asks before the flow begins.
+//! asks before the flow begins, and flows that are announced together begin together.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,10 +40,11 @@ struct Parameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = round_trips(1.0, 64.0)))]
     period: Option<Duration>,
-    /// Time from the answer to a flow's announcement until it asks its links again; with that
-    /// answer it begins to send. So flows of a phase that begin within this time know of each other
-    /// before any sends, as if rates had been calculated during the computation before the phase
-    /// (section 5.2). Default: none; a flow begins with the rate of its announcement.
+    /// Time from a flow's announcement until it sends. At half of it the flow asks its links again.
+    /// So the flows of a phase begin together, with rates that count all of them, as if rates had
+    /// been calculated during the computation before the phase (section 5.2). A flow whose answer
+    /// takes longer begins with the answer. Default: none; a flow begins with the rate of its
+    /// announcement.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = round_trips(1.0, 8.0)))]
     wait: Option<Duration>,
@@ -73,6 +74,8 @@ struct Flow {
     weight: Option<Time>,
     /// Time at which it asks again.
     next: Time,
+    /// Time before which it does not send.
+    begin: Time,
 }
 
 /// See [`Parameters`].
@@ -112,13 +115,18 @@ impl Saa {
         }
     }
 
-    /// Sets the timer after which a flow asks the links again, if it does.
-    fn ask_after(state: &mut State, nic: &mut dyn NicContext, to: EndpointId, time: Option<Time>) {
+    /// Sets the timer at which a flow asks the links again, if it does.
+    fn ask_at(state: &mut State, nic: &mut dyn NicContext, to: EndpointId, time: Option<Time>) {
         let flow = state.flows[nic.nic() as usize].get_mut(&to);
         if let (Some(time), Some(flow)) = (time, flow) {
-            flow.next = nic.now() + time;
-            nic.wake(flow.next, u64::from(to));
+            flow.next = time;
+            nic.wake(time, u64::from(to));
         }
+    }
+
+    /// Time at which a flow that asks now asks again.
+    fn next(&self, now: Time) -> Option<Time> {
+        self.period.map(|period| now + period)
     }
 }
 
@@ -192,6 +200,7 @@ impl Rules for Saa {
             flits,
             weight: None,
             next: 0,
+            begin: nic.now() + self.wait.unwrap_or(0),
         };
         state.flows[nic.nic() as usize].insert(to, flow);
         state.sources[nic.nic() as usize] += flits;
@@ -222,7 +231,15 @@ impl Rules for Saa {
             Saa::set(state, nic.nic(), to, weight);
         }
         if step == FlowStep::Start {
-            Saa::ask_after(state, nic, to, self.wait.or(self.period));
+            let flow = state.flows[nic.nic() as usize].get(&to);
+            let half = self
+                .wait
+                .zip(flow)
+                .map(|(wait, flow)| flow.begin - wait / 2);
+            let next = half
+                .map(|half| half.max(nic.now()))
+                .or(self.next(nic.now()));
+            Saa::ask_at(state, nic, to, next);
         }
     }
 
@@ -234,7 +251,8 @@ impl Rules for Saa {
         }
         nic.header()[LARGEST] = self.own_weight(state, nic.nic());
         nic.probe(to);
-        Saa::ask_after(state, nic, to, self.period);
+        let next = self.next(nic.now());
+        Saa::ask_at(state, nic, to, next);
     }
 
     fn on_flow_end(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId, _: &Origin) {
@@ -278,10 +296,10 @@ impl Rules for Saa {
     }
 
     fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
-        let flow = state.flows[nic as usize].get(&to);
-        match flow.is_some_and(|flow| flow.weight.is_none()) {
-            true => NEVER,
-            false => now,
+        match state.flows[nic as usize].get(&to) {
+            Some(Flow { weight: None, .. }) => NEVER,
+            Some(flow) => flow.begin.max(now),
+            None => now,
         }
     }
 
