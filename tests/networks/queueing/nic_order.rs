@@ -119,7 +119,7 @@ fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
 fn all_arrives_in_every_order_under_every_scheme() {
     let schemes = weir::catalog::catalog().schemes;
     for scheme in schemes.variants.iter().map(|variant| variant.name) {
-        for order in ["fair", "fifo", "message"] {
+        for order in ["fair", "fifo", "clears_first", "message"] {
             let experiment = Experiment::dragonfly(2, 4, 2)
                 .set("nic.order", order)
                 .set("congestion.scheme", scheme)
@@ -146,13 +146,14 @@ fn all_arrives_in_every_order_under_every_scheme() {
     }
 }
 
-/// Two jobs on the same two hosts: one sends 1 MB at 1 GB/s, the other one 64 bytes in the middle
-/// of it. Returns how long those took to arrive, in packets of 1,000 bytes.
-fn beside_a_long_message(order: &str) -> u64 {
-    let send = |experiment: Experiment, bytes: &str, start: &str| {
+/// Two jobs on the same two hosts: task 0 of one sends 1 MB at 1 GB/s, and in the middle of it the
+/// other sends `bytes` between the tasks `from` and `to`, by rendezvous from 1,000 bytes. Returns
+/// the time from then until those have arrived, in packets of 1,000 bytes.
+fn beside_a_long_message(order: &str, (from, to): (u32, u32), bytes: u64) -> u64 {
+    let send = |experiment: Experiment, (from, to), bytes: u64, start: &str, rendezvous: &str| {
         let text = format!(
-            "kind = \"script\"\nphases = [{{ send = [{{ to = \"1\", bytes = \"{bytes}\", when = \"task == 0\" }}], \
-             receive = [{{ from = \"0\", when = \"task == 1\" }}] }}]"
+            "kind = \"script\"\nphases = [{{ send = [{{ to = \"{to}\", bytes = \"{bytes} B\", when = \"task == {from}\" }}], \
+             receive = [{{ from = \"{from}\", when = \"task == {to}\" }}] }}]"
         );
         let motif: toml::Table = text.parse().expect("TOML");
         experiment
@@ -161,24 +162,24 @@ fn beside_a_long_message(order: &str) -> u64 {
             .with("endpoints", vec![0, 1])
             .with("shared", true)
             .with("start", start)
-            .with("mpi.rendezvous_from", "1 GB")
+            .with("mpi.rendezvous_from", rendezvous)
     };
     let network = Experiment::clos(4, 1)
         .set("topology.terminal.bandwidth", "1 GB/s")
         .set("topology.terminal.latency", "1 ns")
-        .set("router.flit", "1000 B")
+        .set("router.flit", "50 B")
         .set("router.latency", "1 ns")
         .set("nic.max_packet", "1000 B")
         .set("nic.acknowledge", false)
         .set("nic.order", order)
         .set("output.messages", true)
         .until("completion");
-    let jobs = send(send(network, "1 MB", "0 ns"), "64 B", "100500 ns");
+    let long = send(network, (0, 1), 1_000_000, "0 ns", "1 GB");
+    let jobs = send(long, (from, to), bytes, "100500 ns", "1000 B");
     let messages = jobs.run().data.messages.expect("recorded");
-    let short = messages.bytes.iter().position(|&bytes| bytes == 64);
-    let short = short.expect("the short message");
-    let time = messages.received_ps[short] - messages.generated_ps[short];
-    time / 1_000_000
+    let other = messages.bytes.iter().position(|&own| own == bytes);
+    let received = messages.received_ps[other.expect("the other message")];
+    (received - 100_500_000) / 1_000_000
 }
 
 /// A queue pair belongs to a job: the short message waits for the packet that is on the link, and
@@ -186,10 +187,24 @@ fn beside_a_long_message(order: &str) -> u64 {
 #[test]
 fn a_job_does_not_wait_behind_the_messages_of_another_on_its_host() {
     for order in ["fair", "message"] {
-        let packets = beside_a_long_message(order);
+        let packets = beside_a_long_message(order, (0, 1), 64);
         assert!(packets <= 3, "{order}: {packets}");
     }
     // One message after the other: the rest of the long one, 900 packets, goes first.
-    let behind = beside_a_long_message("fifo");
-    assert!((895..910).contains(&behind), "{behind}");
+    for order in ["fifo", "clears_first"] {
+        let behind = beside_a_long_message(order, (0, 1), 64);
+        assert!((895..910).contains(&behind), "{order}: {behind}");
+    }
+}
+
+/// Against the long message ten packets come by rendezvous: their sender waits for a grant from the
+/// host that sends the long one.
+#[test]
+fn clears_first_grants_requests_in_the_middle_of_a_message() {
+    for order in ["fair", "message", "clears_first"] {
+        let packets = beside_a_long_message(order, (1, 0), 10_000);
+        assert!((10..=15).contains(&packets), "{order}: {packets}");
+    }
+    let behind = beside_a_long_message("fifo", (1, 0), 10_000);
+    assert!((905..920).contains(&behind), "{behind}");
 }

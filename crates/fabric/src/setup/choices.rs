@@ -84,8 +84,18 @@ pub enum NicOrder {
     /// Messages one after the other, in the order in which they were posted, regardless of
     /// destination, as in CODES. A message that may not be sent yet blocks all others.
     Fifo,
+    /// As `Fifo`, but grants of requests (clear to send) go before messages of other kinds, the
+    /// rest of one that has begun included: as by the second send machine of SST's Firefly.
+    ClearsFirst,
     /// Each message in turn, a packet at a time, also of those to one destination.
     Message,
+}
+
+impl NicOrder {
+    /// True if only one message may send at a time.
+    pub(crate) fn is_one_by_one(self) -> bool {
+        matches!(self, NicOrder::Fifo | NicOrder::ClearsFirst)
+    }
 }
 
 /// Injection discipline for flows whose rates the congestion control sets. r is the rate of a flow,

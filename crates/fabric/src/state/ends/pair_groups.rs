@@ -105,8 +105,8 @@ impl SendQueues {
 mod tests {
     use super::*;
     use crate::NicOrder;
+    use crate::state::ends::pair_ring::Message;
     use crate::state::ends::ring_order::RingOrder;
-    use crate::state::ends::send_queues::Message;
     use weir_model::{Stamp, below};
 
     #[test]

@@ -1,6 +1,8 @@
-//! The queue pairs of one NIC in a ring.
+//! The queue pairs of one NIC in a ring, and the messages that they send.
 
 use serde::{Deserialize, Serialize};
+use weir_model::{EndpointId, Origin, Stamp, Time};
+use weir_workload::tasks::Envelope;
 
 /// No queue pair, no message.
 pub const NONE: u32 = u32::MAX;
@@ -29,4 +31,49 @@ impl PairRing {
         indexed: false,
         placed: false,
     };
+}
+
+/// A message that is being sent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Message {
+    /// Time when it was generated, ps.
+    pub generated: Time,
+    /// Its length.
+    pub bits: u64,
+    /// The part that is not sent.
+    pub left: u64,
+    /// Its number at its source.
+    pub number: u32,
+    /// The workload it belongs to.
+    pub job: u16,
+    /// Identifier by which tasks of an application know it.
+    pub stamp: Stamp,
+    pub next: u32,
+}
+
+impl Message {
+    /// A message of which nothing is sent.
+    pub fn new(generated: Time, bits: u64, number: u32, job: u16, stamp: Stamp) -> Self {
+        Message {
+            generated,
+            bits,
+            left: bits,
+            number,
+            job,
+            stamp,
+            next: NONE,
+        }
+    }
+
+    /// True if it grants a request to send a long message.
+    pub fn is_clear(&self) -> bool {
+        Envelope::is_clear(self.stamp)
+    }
+
+    /// The common part of its packets: the origin of the first one, without payload yet.
+    #[inline]
+    pub fn origin(&self, source: EndpointId) -> Origin {
+        let (generated, bits) = (self.generated, self.bits);
+        Origin::of_message(source, self.number, self.job, generated, bits, self.stamp)
+    }
 }

@@ -1,13 +1,13 @@
 //! The queue pairs of a domain's NICs, in the order of [`NicOrder`].
 
-use super::pair_ring::{NONE, PairRing};
+use super::pair_ring::{Message, NONE, PairRing};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use crate::NicOrder;
 use crate::state::ends::groups::{Groups, UNKNOWN};
 use crate::state::ends::ring_order::{PLACE, RingOrder};
-use weir_model::{EndpointId, Origin, Stamp, Time};
+use weir_model::EndpointId;
 use weir_slots::{Slots, prefetch};
 
 /// Bytes of a message, of a queue pair, and of one whose first message waits for a given time.
@@ -49,51 +49,11 @@ struct Parked {
     end: u32,
 }
 
-/// A message that is being sent.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Message {
-    /// Time when it was generated, ps.
-    pub generated: Time,
-    /// Its length.
-    pub bits: u64,
-    /// The part that is not sent.
-    pub left: u64,
-    /// Its number at its source.
-    pub number: u32,
-    /// The workload it belongs to.
-    pub job: u16,
-    /// Identifier by which tasks of an application know it.
-    pub stamp: Stamp,
-    next: u32,
-}
-
-impl Message {
-    /// A message of which nothing is sent.
-    pub fn new(generated: Time, bits: u64, number: u32, job: u16, stamp: Stamp) -> Self {
-        Message {
-            generated,
-            bits,
-            left: bits,
-            number,
-            job,
-            stamp,
-            next: NONE,
-        }
-    }
-
-    /// The common part of its packets: the origin of the first one, without payload yet.
-    #[inline]
-    pub fn origin(&self, source: EndpointId) -> Origin {
-        let (generated, bits) = (self.generated, self.bits);
-        Origin::of_message(source, self.number, self.job, generated, bits, self.stamp)
-    }
-}
-
 /// The queue pairs and messages of a domain's NICs.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SendQueues {
     order: NicOrder,
-    /// True if all jobs of a NIC share its queue pairs, by destination: flows are managed.
+    /// True if all jobs of a NIC share its queue pairs, by destination.
     shared: bool,
     pub(super) pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
@@ -149,15 +109,15 @@ impl SendQueues {
     /// True if all queue pairs of a NIC may send, and not only the one whose turn it is.
     #[inline]
     pub fn all_may_send(&self) -> bool {
-        self.order != NicOrder::Fifo
+        !self.order.is_one_by_one()
     }
 
     /// Number of queue pairs of a NIC that may send, from the one whose turn it is.
     #[inline]
     pub fn candidates(&self, state: &PairRing) -> u32 {
-        match self.order {
-            NicOrder::Fifo => state.pairs.min(1),
-            NicOrder::Fair | NicOrder::Message => state.pairs,
+        match self.all_may_send() {
+            true => state.pairs,
+            false => state.pairs.min(1),
         }
     }
 
@@ -168,7 +128,8 @@ impl SendQueues {
     }
 
     /// Adds a message to the queue pair of a NIC, its job and a destination, or with a separate
-    /// queue pair behind all others. Returns the queue pair if the message is its first.
+    /// queue pair: behind all others, or before those of other messages if it goes first. Returns
+    /// the queue pair if the message is its first.
     pub fn add(
         &mut self,
         nic: u32,
@@ -209,11 +170,21 @@ impl SendQueues {
             place: 0,
             group: UNKNOWN,
         });
+        let first = self.order == NicOrder::ClearsFirst && message.is_clear();
+        let behind = match first {
+            true => self.search(state, |pair| !self.message(pair.first).is_clear()),
+            false => None,
+        };
+        let turn = state.turn;
+        state.turn = behind.unwrap_or(turn);
         self.enter(nic, state, pair);
+        if turn != NONE {
+            state.turn = if behind == Some(turn) { pair } else { turn };
+        }
         Some(pair)
     }
 
-    /// Puts a queue pair into the ring, after all others.
+    /// Puts a queue pair into the ring, before the one whose turn it is.
     fn enter(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
         if state.turn == NONE {
             state.turn = pair;
@@ -345,7 +316,7 @@ impl SendQueues {
     /// unless messages go one by one. Returns the queue pair if another message is its first now.
     pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
         let pair = self.pairs[at as usize];
-        if self.order != NicOrder::Fifo {
+        if self.all_may_send() {
             state.turn = pair.next;
         }
         let message = &mut self.messages[pair.first as usize];
@@ -379,7 +350,7 @@ impl SendQueues {
         };
         let at = match self.order {
             NicOrder::Fair => self.find_pair(nic, state, destination, job),
-            NicOrder::Fifo | NicOrder::Message => self.search(state, named),
+            _ => self.search(state, named),
         };
         let Some(at) = at.filter(|&at| named(self.pair(at))) else {
             return 0..0;
@@ -465,7 +436,7 @@ mod tests {
     use super::*;
 
     fn post(queues: &mut SendQueues, ring: &mut PairRing, to: EndpointId, number: u32) -> bool {
-        let message = Message::new(0, 9_600, number, 0, Stamp::NONE);
+        let message = Message::new(0, 9_600, number, 0, weir_model::Stamp::NONE);
         queues.add(0, ring, to, message).is_some()
     }
 

@@ -127,8 +127,10 @@ pub struct NicConfig {
     pub injection_vcs: u8,
     /// Order of messages. "fair": each queue pair (of a job and a destination) in turn, a packet at
     /// a time; messages of one queue pair in the order posted. "fifo": one message after the other
-    /// in the order posted, as in CODES; one that may not be sent yet blocks all others. "message":
-    /// each message in turn, a packet at a time, also of those to one destination.
+    /// in the order posted, as in CODES; one that may not be sent yet blocks all others.
+    /// "clears_first": the same, but grants of rendezvous requests (clear to send) go before the
+    /// rest, as by the second send machine of SST's Firefly. "message": each message in turn, a
+    /// packet at a time, also of those to one destination.
     pub order: NicOrder,
     /// Pacing of flows, under schemes that set rates. "ipd" (default), inter-packet delay: each
     /// flow by itself, a packet every d / r. "svc", shaped virtual clock: the same; of the flows

@@ -107,6 +107,11 @@ impl Envelope {
         (stamp.word() >> (Envelope::TAG_BITS + Envelope::BITS)) as u8 >= Envelope::PART_OF_EAGER
     }
 
+    /// True for the stamp of a message that grants a request.
+    pub fn is_clear(stamp: Stamp) -> bool {
+        (stamp.word() >> (Envelope::TAG_BITS + Envelope::BITS)) as u8 == EnvelopeKind::Clear as u8
+    }
+
     /// The inverse of [`Envelope::to_stamp`] and [`Envelope::to_stamp_of_part`]; None for
     /// [`Stamp::NONE`] and other invalid stamps.
     pub fn from_stamp(stamp: Stamp) -> Option<Envelope> {
@@ -141,6 +146,8 @@ mod tests {
                 let envelope = Envelope { kind, tag, number };
                 assert_eq!(Envelope::from_stamp(envelope.to_stamp()), Some(envelope));
                 assert!(!Envelope::is_part(envelope.to_stamp()));
+                let clear = kind == EnvelopeKind::Clear;
+                assert_eq!(Envelope::is_clear(envelope.to_stamp()), clear);
                 if kind.has_content() {
                     let part = envelope.to_stamp_of_part();
                     assert_eq!(Envelope::from_stamp(part), Some(envelope));
