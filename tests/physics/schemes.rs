@@ -125,6 +125,48 @@ fn srp_has_a_reservation_and_a_grant_for_every_message() {
     }
 }
 
+/// One message at a time: the next begins when the acknowledgement of this one is back, a round
+/// trip after its reservation, whether one or two jobs send them.
+#[test]
+fn srp_sends_as_many_messages_in_a_round_trip_as_may_be_outstanding() {
+    let (end, latency) = (400 * US, US);
+    let accepted = |outstanding: Option<u64>, jobs: u64| {
+        let network = Experiment::clos(4, 1)
+            .set("topology.terminal.latency", "1 us")
+            .set("router.input_buffer", "8000 flits")
+            .set("congestion.scheme", "srp")
+            .set("nic.acknowledge", true);
+        let limited = match outstanding {
+            Some(outstanding) => network.set("congestion.outstanding", outstanding as i64),
+            None => network,
+        };
+        let both = (0..jobs).fold(limited, |experiment, _| {
+            experiment
+                .traffic("fixed_pairs", 0.4 / jobs as f64)
+                .with("endpoints", vec![0, 1])
+                .with("shared", true)
+                .message(&format!("{FLITS} flits"))
+        });
+        both.until("400 us").run().data.summary.messages_received
+    };
+    // There and back over two links each; a reservation, the message, routers and an
+    // acknowledgement take less than 100 ns beside that.
+    for outstanding in [1, 4] {
+        let trips = |trip| outstanding * (end / trip);
+        let expected = trips(4 * latency + 100 * NS)..=trips(4 * latency);
+        for jobs in [1, 2] {
+            let received = accepted(Some(outstanding), jobs);
+            assert!(
+                expected.contains(&received),
+                "{outstanding}: {received} {expected:?}"
+            );
+        }
+    }
+    let free = accepted(None, 1) as f64;
+    let offered = 0.4 * (end / NS) as f64 / FLITS as f64;
+    assert!((free / offered - 1.0).abs() < 0.05, "{free} {offered}");
+}
+
 /// A speculative packet is dropped when more than the threshold is queued.
 /// So the queue is no longer than that, plus a packet from each input of the last router (14 ports
 /// at most hold one on its way in), plus packets that come at their granted times.

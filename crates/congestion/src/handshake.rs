@@ -66,15 +66,18 @@ impl Handshakes {
     }
 
     /// A packet has arrived at its destination. A message is closed when all have, and its grant is
-    /// here.
-    pub fn acknowledged(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+    /// here. True if it was the last packet of one of these messages.
+    pub fn acknowledged(&mut self, nic: &mut dyn NicContext, origin: &Origin) -> bool {
         let key = (nic.nic(), origin.source, origin.message);
-        if let Some(open) = self.open.get_mut(&key) {
-            open.missing -= 1;
-            if open.missing == 0 && open.granted != NEVER {
-                self.open.remove(&key);
-            }
+        let Some(open) = self.open.get_mut(&key) else {
+            return false;
+        };
+        open.missing -= 1;
+        let last = open.missing == 0;
+        if last && open.granted != NEVER {
+            self.open.remove(&key);
         }
+        last
     }
 
     /// A grant has arrived: all packets of the message that are not under way are sent at its time.

@@ -187,7 +187,9 @@ impl Rules for LhrpSrp {
         _marked: bool,
     ) {
         match PacketKind::of(origin) {
-            PacketKind::ACK => state.large.acknowledged(nic, origin),
+            PacketKind::ACK => {
+                state.large.acknowledged(nic, origin);
+            }
             NACK if self.is_large(origin.message_bits) => {
                 state.large.lost(nic, origin);
             }

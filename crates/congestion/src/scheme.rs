@@ -26,6 +26,9 @@ pub struct Capabilities {
     /// Sources send packets again. A task's send is complete when all of its message is
     /// acknowledged.
     pub retransmits: bool,
+    /// It counts messages by source and destination. So all jobs of a NIC share a queue pair for
+    /// each destination, and `nic.order` must be fair.
+    pub by_pair: bool,
     /// A hook when a message becomes the first of its queue pair, which may send something before
     /// it: [`super::Rules::on_message`].
     pub reserves: bool,
@@ -86,6 +89,7 @@ impl Capabilities {
         windows: false,
         drops: false,
         retransmits: false,
+        by_pair: false,
         reserves: false,
         messages: false,
         intercepts: &[],

@@ -9,13 +9,14 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
-    check_speculation, nack,
+    check_speculation, nack, table_bytes,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, factors, packet_times};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, TimeSpan};
-use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
+use weir_model::codec::SavedMap;
+use weir_model::{Classes, ControlKind, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 
 /// Speculative reservation. Every message begins with a reservation, which leaves as soon as the
 /// message is the first of its queue pair, and to which the destination answers with a time to
@@ -25,7 +26,7 @@ use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 /// time.
 ///
 /// The next message to the same destination begins when each packet of this one has been sent once:
-/// it does not wait for acknowledgements or retransmissions.
+/// it does not wait for acknowledgements or retransmissions, unless `outstanding` limits it.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -36,6 +37,13 @@ pub(super) struct Parameters {
     /// Time that a schedule books for each requested flit, over its time on the link; at least 1.
     #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     pub slack: f64,
+    /// Maximum number of messages of a source to one destination from their reservations until all
+    /// of them is acknowledged; at least 1. With 1 as in the authors' simulator of 2013, where a
+    /// pair sends one message per round trip at most. Needs `nic.order = "fair"`. Default: no
+    /// limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = Range::Fixed("a limit of another simulator")))]
+    pub outstanding: Option<u32>,
     /// Probability that a router drops a speculative packet, 0 to 1; tests recovery.
     #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     pub loss: f64,
@@ -52,6 +60,7 @@ impl Default for Parameters {
         Parameters {
             timeout: Duration(1_000_000).into(),
             slack: SLACK,
+            outstanding: None,
             loss: 0.0,
         }
     }
@@ -61,6 +70,7 @@ impl Default for Parameters {
 #[derive(Clone, Debug)]
 struct Srp {
     timeout: Time,
+    outstanding: Option<u32>,
     loss: f64,
     about: About,
     scheduler: Scheduler,
@@ -71,6 +81,46 @@ struct State {
     source: Handshakes,
     /// By NIC: time up to which its link is booked.
     booked: Vec<Time>,
+    /// By NIC and destination, if their messages are limited.
+    pairs: SavedMap<(u32, EndpointId), Pair>,
+}
+
+/// Messages of a source to one destination.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+struct Pair {
+    /// Messages that are not wholly acknowledged.
+    open: u32,
+    /// The next one, which may not begin yet.
+    waits: Option<Origin>,
+}
+
+impl Srp {
+    /// Begins a message, unless too many to its destination are open.
+    fn begin(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+        if let Some(most) = self.outstanding {
+            let pair = state.pairs.entry((nic.nic(), to)).or_default();
+            if pair.open >= most {
+                pair.waits = Some(*message);
+                return;
+            }
+            pair.open += 1;
+        }
+        state.source.begin(&self.about, nic, to, message);
+    }
+
+    /// A message has wholly arrived: the next one may begin.
+    fn end(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId) {
+        let key = (nic.nic(), to);
+        let Some(pair) = state.pairs.get_mut(&key) else {
+            return;
+        };
+        pair.open -= 1;
+        match pair.waits.take() {
+            Some(message) => self.begin(state, nic, to, &message),
+            None if pair.open == 0 => drop(state.pairs.remove(&key)),
+            None => {}
+        }
+    }
 }
 
 impl Rules for Srp {
@@ -80,6 +130,7 @@ impl Rules for Srp {
         State {
             source: Handshakes::default(),
             booked: vec![0; nics],
+            pairs: SavedMap::default(),
         }
     }
 
@@ -98,6 +149,8 @@ impl Rules for Srp {
             answers: true,
             retransmits: true,
             reserves: true,
+            paces: self.outstanding.is_some(),
+            by_pair: self.outstanding.is_some(),
             ..Capabilities::NONE
         }
     }
@@ -123,7 +176,8 @@ impl Rules for Srp {
     }
 
     fn memory_bytes(&self, state: &State) -> usize {
-        state.source.memory_bytes() + size_of_val(&*state.booked)
+        let pairs = table_bytes(&state.pairs);
+        state.source.memory_bytes() + size_of_val(&*state.booked) + pairs
     }
 
     fn loss(&self) -> f64 {
@@ -137,7 +191,15 @@ impl Rules for Srp {
         to: EndpointId,
         message: &Origin,
     ) {
-        state.source.begin(&self.about, nic, to, message);
+        self.begin(state, nic, to, message);
+    }
+
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        let pair = state.pairs.get(&(nic, to));
+        match pair.is_some_and(|pair| pair.waits.is_some()) {
+            true => NEVER,
+            false => now,
+        }
     }
 
     fn on_control(
@@ -148,7 +210,9 @@ impl Rules for Srp {
         _marked: bool,
     ) {
         match PacketKind::of(origin) {
-            PacketKind::ACK => state.source.acknowledged(nic, origin),
+            PacketKind::ACK if state.source.acknowledged(nic, origin) => {
+                self.end(state, nic, origin.source);
+            }
             NACK => {
                 state.source.lost(nic, origin);
             }
@@ -172,13 +236,21 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Speculative reservation protocol: a reservation for every message, speculation until \
               the grant.",
     source: "Jiang et al., HPCA 2012; SC15, section 2.2 and Table 1 (doi:10.1145/2807591.2807600)",
-    examples: &["", r#"loss = 0.05"#],
+    examples: &["", r#"loss = 0.05"#, "outstanding = 1"],
     parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         let timeout = check_speculation(section, about, parameters.loss, Some(parameters.timeout))?;
+        if parameters.outstanding == Some(0) {
+            return Err(section.refuse(Invalid::new(
+                "outstanding",
+                "with 0 messages nothing is sent",
+                "write 1 or more, or leave it out",
+            )));
+        }
         let rules = Srp {
             timeout,
+            outstanding: parameters.outstanding,
             loss: parameters.loss,
             about: *about,
             scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,

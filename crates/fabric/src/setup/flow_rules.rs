@@ -7,6 +7,9 @@ use weir_model::{Classes, ControlKind, FlowStep, PacketKind};
 pub struct FlowRules {
     /// True if they are.
     pub managed: bool,
+    /// True if all jobs of a NIC share its queue pairs: flows are managed, or the scheme counts
+    /// messages by source and destination.
+    pub shared: bool,
     /// True if the scheme hears of them.
     pub announced: bool,
     /// Shorter messages are none, bits.

@@ -38,6 +38,13 @@ pub(super) fn rules(
     let from_bits = |size: Size| size.bits(parameters.flit, longest);
     let from_bits = experiment.nic.flow_from.map_or(0, from_bits);
     let managed = circuits.is_some() || can.announces;
+    if can.by_pair && parameters.order != NicOrder::Fair {
+        return refuse(
+            "nic.order",
+            "the congestion control counts messages by destination, and a NIC must send them in turn",
+            "leave it out, or write \"fair\"; or leave congestion.outstanding out",
+        );
+    }
     let from = experiment.nic.flow_from;
     if !managed {
         if from.is_some() && !experiment.output.flows {
@@ -48,10 +55,34 @@ pub(super) fn rules(
             );
         }
         return Ok(FlowRules {
+            shared: can.by_pair,
             from_bits,
             ..FlowRules::default()
         });
     }
+    check_managed(experiment, routing, scheme, parameters)?;
+    Ok(FlowRules {
+        managed,
+        shared: true,
+        announced: can.announces,
+        from_bits,
+        cache: circuits.map(|circuits| circuits.cache),
+        held: !routing.one_way(),
+    })
+}
+
+/// Refuses what would have packets of managed flows overtake each other, or be sent again.
+fn check_managed(
+    experiment: &Experiment,
+    routing: &dyn Routing,
+    scheme: &dyn Scheme,
+    parameters: &Parameters,
+) -> Result<(), ConfigError> {
+    let refuse = |key: &str, message: &str, remedy: &str| {
+        let invalid = Invalid::new(key, message, remedy);
+        Err(experiment.file.refuse(invalid))
+    };
+    let can = scheme.capabilities();
     if can.drops || can.retransmits {
         return refuse(
             "congestion.scheme",
@@ -88,13 +119,7 @@ pub(super) fn rules(
             "write \"router\", or choose another congestion.scheme",
         );
     }
-    Ok(FlowRules {
-        managed,
-        announced: can.announces,
-        from_bits,
-        cache: circuits.map(|circuits| circuits.cache),
-        held: !routing.one_way(),
-    })
+    Ok(())
 }
 
 /// Injection discipline for flows with rates that the scheme sets.

@@ -47,7 +47,7 @@ impl Ends {
     pub fn new(network: &Network) -> Ends {
         Ends {
             nics: Slots::default(),
-            sends: SendQueues::new(network.parameters.order, network.flows.managed),
+            sends: SendQueues::new(network.parameters.order, network.flows.shared),
             resends: Vec::new(),
             partial: Reassembly::default(),
             acknowledged: Reassembly::default(),
