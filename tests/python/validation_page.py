@@ -14,6 +14,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+# Seeds whose mean decides a claim, and not each of them.
+MANY = 20
 RESULTS = Path("docs/results")
 PAGE = Path("docs/validation.md")
 README = Path("README.md")
@@ -21,7 +23,7 @@ MARKS = ("<!-- made by tests/python/validation_page.py -->\n", "<!-- end -->\n")
 HEAD = """# What weir has been compared with
 
 Made by `tests/python/validation_page.py` from the tables under [results](results), which carry the commands that made them.
-What does not hold stays in the list; the page of each study says why. *Undecided*: with some seeds it holds, with others not.
+What does not hold stays in the list; the page of each study says why. *Undecided*: with some seeds it holds, with others not. Of 20 seeds and more the mean decides.
 *Simulated*: the time of each run. *Settled*: how many of the claim's points had come to their steady state, points that it compares with included ([the metric](job-file.md#metrics)).
 It is empty where nobody has looked yet, and for applications.
 
@@ -76,9 +78,9 @@ def against_simulators(comparisons):
 
 
 def verdict(one):
-    """Whether a claim holds: undecided if it does with some seeds and does not with others."""
+    """Whether a claim holds: undecided if it does with some seeds and does not with others, unless there are enough for their mean."""
     with_seeds, _, of = one.get("seeds", "").partition(" of ")
-    return "undecided" if with_seeds not in ("", "0", of) else one["holds"]
+    return "undecided" if with_seeds not in ("", "0", of) and int(of) < MANY else one["holds"]
 
 
 def held(found, readings):
