@@ -106,8 +106,25 @@ fn flows_that_wait_begin_with_their_last_rates() {
         "{:?}",
         at_once[0]
     );
-    let waited = gaps_of(saa.set("congestion.wait", "2 us"));
+    let waited = gaps_of(saa.clone().set("congestion.wait", "2 us"));
     assert_eq!(waited, vec![vec![96 * NS; 999]; 4]);
+    // All begin at the same time, whatever their ways: with probes, too.
+    let first_of = |experiment: Experiment| -> Vec<u64> {
+        let data = experiment.set("output.packets", true).run().data;
+        (0..6).map(|one| departures(&data, one, None)[0]).collect()
+    };
+    let waits = saa.clone().set("congestion.wait", "2 us");
+    assert_eq!(first_of(waits.clone()), [2 * US; 6]);
+    assert_eq!(
+        first_of(waits.set("congestion.period", "3 us")),
+        [2 * US; 6]
+    );
+    // The answers of a flow take longer than 1 ns: it begins with the second one.
+    let late = first_of(saa.set("congestion.wait", "1 ns"));
+    assert!(
+        late.iter().all(|time| (2 * NS..2 * US).contains(time)),
+        "{late:?}"
+    );
 }
 
 fn phases(data: &Data) -> &Phases {

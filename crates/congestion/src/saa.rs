@@ -41,12 +41,12 @@ struct Parameters {
     #[schemars(extend("x-range" = round_trips(1.0, 64.0)))]
     period: Option<Duration>,
     /// Time from a flow's announcement until it sends. At half of it the flow asks its links again.
-    /// So the flows of a phase begin together, with rates that count all of them, as if rates had
-    /// been calculated during the computation before the phase (section 5.2). A flow whose answer
-    /// takes longer begins with the answer. Default: none; a flow begins with the rate of its
-    /// announcement.
+    /// So the flows of a phase begin together, as if rates had been calculated during the
+    /// computation before the phase (section 5.2), and with rates that count all of them, if all
+    /// announcements have passed their links by then. A flow whose answers take longer begins with
+    /// the second one. Default: none; a flow begins with the rate of its announcement.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-range" = round_trips(1.0, 8.0)))]
+    #[schemars(extend("x-range" = round_trips(2.0, 8.0)))]
     wait: Option<Duration>,
 }
 
@@ -70,7 +70,7 @@ const LARGEST: usize = 1;
 struct Flow {
     /// Its size.
     flits: u64,
-    /// W_f, ps; None until its first packet may be sent.
+    /// W_f, ps; None until the answer is here by which it begins.
     weight: Option<Time>,
     /// Time at which it asks again.
     next: Time,
@@ -199,7 +199,7 @@ impl Rules for Saa {
         let flow = Flow {
             flits,
             weight: None,
-            next: 0,
+            next: nic.now() + self.wait.unwrap_or(0) / 2,
             begin: nic.now() + self.wait.unwrap_or(0),
         };
         state.flows[nic.nic() as usize].insert(to, flow);
@@ -232,13 +232,8 @@ impl Rules for Saa {
         }
         if step == FlowStep::Start {
             let flow = state.flows[nic.nic() as usize].get(&to);
-            let half = self
-                .wait
-                .zip(flow)
-                .map(|(wait, flow)| flow.begin - wait / 2);
-            let next = half
-                .map(|half| half.max(nic.now()))
-                .or(self.next(nic.now()));
+            let half = self.wait.and(flow).map(|flow| flow.next.max(nic.now()));
+            let next = half.or(self.next(nic.now()));
             Saa::ask_at(state, nic, to, next);
         }
     }

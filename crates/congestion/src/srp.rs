@@ -37,10 +37,10 @@ pub(super) struct Parameters {
     /// Time that a schedule books for each requested flit, over its time on the link; at least 1.
     #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     pub slack: f64,
-    /// Maximum number of messages of a source to one destination from their reservations until all
-    /// of them is acknowledged; at least 1. With 1 as in the authors' simulator of 2013, where a
-    /// pair sends one message per round trip at most. Needs `nic.order = "fair"`. Default: no
-    /// limit.
+    /// Maximum number of open messages from a source to a destination: reserved and not wholly
+    /// acknowledged; at least 1. With 1 as in the authors' simulator of 2013, where a pair sends
+    /// one message per round trip at most. All jobs of a NIC then share a queue pair for each
+    /// destination, in the order posted. Needs `nic.order = "fair"`. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = Range::Fixed("a limit of another simulator")))]
     pub outstanding: Option<u32>,
@@ -100,6 +100,7 @@ impl Srp {
         if let Some(most) = self.outstanding {
             let pair = state.pairs.entry((nic.nic(), to)).or_default();
             if pair.open >= most {
+                debug_assert!(pair.waits.is_none(), "two messages are first");
                 pair.waits = Some(*message);
                 return;
             }
@@ -108,7 +109,7 @@ impl Srp {
         state.source.begin(&self.about, nic, to, message);
     }
 
-    /// A message has wholly arrived: the next one may begin.
+    /// A message is wholly acknowledged: the next one may begin.
     fn end(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId) {
         let key = (nic.nic(), to);
         let Some(pair) = state.pairs.get_mut(&key) else {
@@ -236,7 +237,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Speculative reservation protocol: a reservation for every message, speculation until \
               the grant.",
     source: "Jiang et al., HPCA 2012; SC15, section 2.2 and Table 1 (doi:10.1145/2807591.2807600)",
-    examples: &["", r#"loss = 0.05"#, "outstanding = 1"],
+    examples: &["", r#"loss = 0.05"#, "outstanding = 2\nloss = 0.05"],
     parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
@@ -258,3 +259,68 @@ pub const ENTRY: Entry<Build> = Entry {
         Ok(rules.into_scheme())
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Seen, about, origin, section};
+    use super::*;
+
+    fn network() -> About {
+        About {
+            acknowledge: true,
+            ..about(4, 64)
+        }
+    }
+
+    /// Messages with a reservation, in order.
+    fn reserved(nic: &Seen) -> Vec<u32> {
+        let own = nic.replies.iter().filter(|reply| reply.0 == RESERVATION);
+        own.map(|reply| reply.2).collect()
+    }
+
+    #[test]
+    fn a_message_is_open_from_its_reservation_until_all_of_it_is_acknowledged() {
+        let (section, about) = (section("outstanding = 2"), network());
+        let mut srp = (ENTRY.build)(&section, &about).expect("a scheme");
+        srp = srp.start(1, 1);
+        let mut nic = Seen::at(0);
+        let message = |number| origin(PacketKind::DATA, 0, number);
+        for number in 0..3 {
+            assert_eq!(srp.ready_at(0, 7, 0), 0, "{number}");
+            srp.on_message(&mut nic, 7, &message(number));
+        }
+        // Another destination has its own limit.
+        srp.on_message(&mut nic, 8, &message(9));
+        assert_eq!(
+            (reserved(&nic), srp.ready_at(0, 7, 0)),
+            (vec![0, 1, 9], NEVER)
+        );
+        assert_eq!(srp.ready_at(0, 8, 0), 0);
+        // The last acknowledgement frees a place, and the grant after it none.
+        srp.on_control(&mut nic, &origin(PacketKind::ACK, 7, 0), false);
+        assert_eq!(
+            (reserved(&nic), srp.ready_at(0, 7, 0)),
+            (vec![0, 1, 9, 2], 0)
+        );
+        srp.on_message(&mut nic, 7, &message(3));
+        srp.on_control(&mut nic, &origin(GRANT, 7, 0), false);
+        assert_eq!((reserved(&nic).len(), srp.ready_at(0, 7, 0)), (4, NEVER));
+        // The grant comes first.
+        srp.on_control(&mut nic, &origin(GRANT, 7, 2), false);
+        assert_eq!(srp.ready_at(0, 7, 0), NEVER);
+        srp.on_control(&mut nic, &origin(PacketKind::ACK, 7, 2), false);
+        assert_eq!(reserved(&nic), [0, 1, 9, 2, 3]);
+    }
+
+    #[test]
+    fn nothing_is_sent_with_no_open_message() {
+        let refused = (ENTRY.build)(&section("outstanding = 0"), &network());
+        assert!(
+            refused
+                .err()
+                .expect("refused")
+                .to_string()
+                .contains("outstanding")
+        );
+    }
+}

@@ -251,6 +251,7 @@ fn a_fork_of_what_has_not_begun_is_the_plain_run() {
 fn forks() -> Vec<Experiment> {
     let ecn = experiment("ecn");
     let par = experiment("lhrp");
+    let waiting = experiment("saa").set("congestion.wait", "1 us");
     let fork = |one: &Experiment, key: &str, value: Value| forked(one, "2500 ns", &[(key, value)]);
     vec![
         fork(&par, "workload.early.load", 0.9.into()),
@@ -258,6 +259,8 @@ fn forks() -> Vec<Experiment> {
         fork(&ecn, "congestion.threshold", 0.2.into()),
         fork(&ecn, "routing.bias", "3 flits".into()),
         fork(&experiment("none"), "congestion.scheme", "ecn".into()),
+        fork(&experiment("saa"), "congestion.wait", "3 us".into()),
+        fork(&waiting, "congestion.wait", "3 us".into()),
     ]
 }
 

@@ -227,7 +227,9 @@ impl World {
     fn generate(&mut self, scheme: &mut dyn Scheme) {
         let (nic, to) = (self.chance(NICS), self.chance(NICS));
         let same = |one: &Message| (one.origin.source, one.to) == (nic, to);
-        if nic == to || self.can.announces && self.messages.iter().any(same) {
+        // Only one message of a flow, or of a queue pair, is first.
+        let alone = self.can.announces || self.can.by_pair;
+        if nic == to || alone && self.messages.iter().any(same) {
             return;
         }
         let bits = u64::from(1 + self.chance(5 * 24 * 512));

@@ -84,8 +84,8 @@ pub enum NicOrder {
     /// Messages one after the other, in the order in which they were posted, regardless of
     /// destination, as in CODES. A message that may not be sent yet blocks all others.
     Fifo,
-    /// As `Fifo`, but grants of requests (clear to send) go before messages of other kinds, the
-    /// rest of one that has begun included: as by the second send machine of SST's Firefly.
+    /// As `Fifo`, but grants of requests (clear to send) go before messages of other kinds, also
+    /// before the rest of one that has begun: as by the second send machine of SST's Firefly.
     ClearsFirst,
     /// Each message in turn, a packet at a time, also of those to one destination.
     Message,

@@ -42,7 +42,7 @@ pub(super) fn rules(
         return refuse(
             "nic.order",
             "the congestion control counts messages by destination, and a NIC must send them in turn",
-            "leave it out, or write \"fair\"; or leave congestion.outstanding out",
+            "write \"fair\", or leave congestion.outstanding out",
         );
     }
     let from = experiment.nic.flow_from;

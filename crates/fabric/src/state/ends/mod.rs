@@ -57,3 +57,61 @@ impl Ends {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NicOrder;
+    use pair_ring::{Message, PairRing};
+    use std::collections::VecDeque;
+    use weir_workload::tasks::{Envelope, EnvelopeKind};
+
+    /// Grants leave in order, and before all else; the rest leaves in order.
+    #[test]
+    fn grants_go_before_other_messages() {
+        let (mut queues, mut ring) = (
+            SendQueues::new(NicOrder::ClearsFirst, false),
+            PairRing::EMPTY,
+        );
+        let kinds = [
+            EnvelopeKind::Clear,
+            EnvelopeKind::Request,
+            EnvelopeKind::Data,
+        ];
+        let mut rng = weir_model::stream(1, &[]);
+        let [mut grants, mut rest] = [(); 2].map(|()| VecDeque::<(u32, u64)>::new());
+        for number in 0..20_000 {
+            if weir_model::below(&mut rng, 7) < 2 {
+                let kind = kinds[weir_model::below(&mut rng, 3) as usize];
+                let bits = 1 + u64::from(weir_model::below(&mut rng, 3));
+                let stamp = Envelope {
+                    kind,
+                    tag: 0,
+                    number: 0,
+                }
+                .to_stamp();
+                queues.add(0, &mut ring, 7, Message::new(0, bits, number, 0, stamp));
+                let place = if kind == EnvelopeKind::Clear {
+                    &mut grants
+                } else {
+                    &mut rest
+                };
+                place.push_back((number, bits));
+            } else if ring.pairs > 0 {
+                let first = if grants.is_empty() {
+                    &mut rest
+                } else {
+                    &mut grants
+                };
+                let message = queues.message(queues.pair(ring.turn).first);
+                assert_eq!((message.number, message.left), first[0]);
+                let turn = ring.turn;
+                queues.take(0, &mut ring, turn, 1);
+                first[0].1 -= 1;
+                first.retain(|&(_, left)| left > 0);
+            }
+            assert_eq!(ring.pairs as usize, grants.len() + rest.len());
+        }
+        assert!(ring.pairs < 1_000, "{}", ring.pairs);
+    }
+}

@@ -52,11 +52,11 @@ impl Verdict {
         }
     }
 
-    /// Simulated times for tables, to four digits: empty, "500 us", "60 us to 500 us".
+    /// Simulated times for tables, to three digits: empty, "500 us", "60 us to 500 us".
     pub fn length(&self) -> String {
         let time = |ns: f64| {
             let ps = ns * 1e3;
-            let unit = 10f64.powi((ps.max(1.0).log10() as i32 - 3).max(0));
+            let unit = 10f64.powi((ps.max(1.0).log10() as i32 - 2).max(0));
             Duration(((ps / unit).round() * unit) as Time).to_string()
         };
         match self.simulated.map(|ends| ends.map(time)) {
