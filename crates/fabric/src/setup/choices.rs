@@ -93,6 +93,7 @@ pub enum NicOrder {
 
 impl NicOrder {
     /// True if only one message may send at a time.
+    #[inline]
     pub(crate) fn is_one_by_one(self) -> bool {
         matches!(self, NicOrder::Fifo | NicOrder::ClearsFirst)
     }

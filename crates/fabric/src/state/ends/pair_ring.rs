@@ -53,6 +53,7 @@ pub struct Message {
 
 impl Message {
     /// A message of which nothing is sent.
+    #[inline]
     pub fn new(generated: Time, bits: u64, number: u32, job: u16, stamp: Stamp) -> Self {
         Message {
             generated,

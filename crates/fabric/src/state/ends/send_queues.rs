@@ -170,18 +170,24 @@ impl SendQueues {
             place: 0,
             group: UNKNOWN,
         });
-        let first = self.order == NicOrder::ClearsFirst && message.is_clear();
-        let behind = match first {
-            true => self.search(state, |pair| !self.message(pair.first).is_clear()),
-            false => None,
-        };
+        if self.order == NicOrder::ClearsFirst && message.is_clear() {
+            self.enter_first(nic, state, pair);
+        } else {
+            self.enter(nic, state, pair);
+        }
+        Some(pair)
+    }
+
+    /// Puts the queue pair of a grant into the ring, before all that have none.
+    #[inline(never)]
+    fn enter_first(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
+        let behind = self.search(state, |pair| !self.message(pair.first).is_clear());
         let turn = state.turn;
         state.turn = behind.unwrap_or(turn);
         self.enter(nic, state, pair);
         if turn != NONE {
             state.turn = if behind == Some(turn) { pair } else { turn };
         }
-        Some(pair)
     }
 
     /// Puts a queue pair into the ring, before the one whose turn it is.
