@@ -237,7 +237,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Speculative reservation protocol: a reservation for every message, speculation until \
               the grant.",
     source: "Jiang et al., HPCA 2012; SC15, section 2.2 and Table 1 (doi:10.1145/2807591.2807600)",
-    examples: &["", r#"loss = 0.05"#, "outstanding = 2\nloss = 0.05"],
+    examples: &["", r#"loss = 0.05"#, "outstanding = 2, loss = 0.05"],
     parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
