@@ -15,13 +15,10 @@ pub(super) fn rules(
     scheme: &dyn Scheme,
     parameters: &Parameters,
 ) -> Result<FlowRules, ConfigError> {
-    let refuse = |key: &str, message: &str, remedy: &str| {
-        let invalid = Invalid::new(key, message, remedy);
-        Err(experiment.file.refuse(invalid))
-    };
     let (circuits, can) = (routing.circuits(), scheme.capabilities());
     if can.announces && routing.has_alternatives() {
         return refuse(
+            experiment,
             "routing.algorithm",
             "the congestion control asks the links on the way of a flow, and with this routing packets that wait may go other ways",
             "choose a routing whose packets wait where they are led, or another congestion.scheme",
@@ -29,6 +26,7 @@ pub(super) fn rules(
     }
     if circuits.is_some() && !routing.one_way() {
         return refuse(
+            experiment,
             "queueing.scheme",
             "the packets of a flow would be spread over virtual channels, and must not overtake each other",
             "choose another queueing.scheme, or another routing",
@@ -40,8 +38,9 @@ pub(super) fn rules(
     let managed = circuits.is_some() || can.announces;
     if can.by_pair && parameters.order != NicOrder::Fair {
         return refuse(
+            experiment,
             "nic.order",
-            "the congestion control counts messages by destination, and a NIC must send them in turn",
+            "the scheme counts messages by destination, and a NIC must send them in turn",
             "write \"fair\", or leave congestion.outstanding out",
         );
     }
@@ -49,6 +48,7 @@ pub(super) fn rules(
     if !managed {
         if from.is_some() && !experiment.output.flows {
             return refuse(
+                experiment,
                 "nic.flow_from",
                 "no flows are managed or recorded here",
                 "leave it out, or choose routing \"adaptive_flow\" or congestion.scheme \"saa\", or set output.flows = true",
@@ -78,13 +78,10 @@ fn check_managed(
     scheme: &dyn Scheme,
     parameters: &Parameters,
 ) -> Result<(), ConfigError> {
-    let refuse = |key: &str, message: &str, remedy: &str| {
-        let invalid = Invalid::new(key, message, remedy);
-        Err(experiment.file.refuse(invalid))
-    };
     let can = scheme.capabilities();
     if can.drops || can.retransmits {
         return refuse(
+            experiment,
             "congestion.scheme",
             "the scheme sends packets again, which would not follow the flows that they belong to",
             "choose a scheme that drops nothing, or another routing",
@@ -92,6 +89,7 @@ fn check_managed(
     }
     if parameters.control_routes != ControlRoutes::Minimal {
         return refuse(
+            experiment,
             "nic.control_routes",
             "flows are managed, by control packets that must not overtake each other",
             "leave it out, or write \"minimal\"",
@@ -99,6 +97,7 @@ fn check_managed(
     }
     if parameters.order != NicOrder::Fair {
         return refuse(
+            experiment,
             "nic.order",
             "flows are managed, one at a time for each destination",
             "leave it out, or write \"fair\"",
@@ -106,6 +105,7 @@ fn check_managed(
     }
     if parameters.injection_vcs != 1 {
         return refuse(
+            experiment,
             "nic.injection_vcs",
             "flows are managed, and their packets must not overtake each other",
             "leave it out, or write 1",
@@ -114,12 +114,23 @@ fn check_managed(
     let choice = routing.choice_at_nic();
     if choice.is_some_and(|choice| choice.networks > 1) {
         return refuse(
+            experiment,
             "routing.choose_at",
             "flows are managed, and packets that a NIC gives different orders of dimensions overtake each other",
             "write \"router\", or choose another congestion.scheme",
         );
     }
     Ok(())
+}
+
+/// The refusal of a key's value.
+fn refuse<T>(
+    experiment: &Experiment,
+    key: &str,
+    message: &str,
+    remedy: &str,
+) -> Result<T, ConfigError> {
+    Err(experiment.file.refuse(Invalid::new(key, message, remedy)))
 }
 
 /// Injection discipline for flows with rates that the scheme sets.

@@ -102,21 +102,26 @@ impl Envelope {
         Stamp::new(u64::from(kind) << below_kind | rest)
     }
 
+    /// Number of the kind in a stamp: of [`EnvelopeKind`], or of a part.
+    fn kind_number(stamp: Stamp) -> u8 {
+        (stamp.word() >> (Envelope::TAG_BITS + Envelope::BITS)) as u8
+    }
+
     /// True for the stamp of a part of a message.
     pub fn is_part(stamp: Stamp) -> bool {
-        (stamp.word() >> (Envelope::TAG_BITS + Envelope::BITS)) as u8 >= Envelope::PART_OF_EAGER
+        Envelope::kind_number(stamp) >= Envelope::PART_OF_EAGER
     }
 
     /// True for the stamp of a message that grants a request.
     pub fn is_clear(stamp: Stamp) -> bool {
-        (stamp.word() >> (Envelope::TAG_BITS + Envelope::BITS)) as u8 == EnvelopeKind::Clear as u8
+        Envelope::kind_number(stamp) == EnvelopeKind::Clear as u8
     }
 
     /// The inverse of [`Envelope::to_stamp`] and [`Envelope::to_stamp_of_part`]; None for
     /// [`Stamp::NONE`] and other invalid stamps.
     pub fn from_stamp(stamp: Stamp) -> Option<Envelope> {
         let word = stamp.word();
-        let kind = match (word >> (Envelope::TAG_BITS + Envelope::BITS)) as u8 {
+        let kind = match Envelope::kind_number(stamp) {
             Envelope::PART_OF_EAGER => EnvelopeKind::Eager,
             Envelope::PART_OF_DATA => EnvelopeKind::Data,
             kind => EnvelopeKind::from_u8(kind)?,
