@@ -25,7 +25,7 @@ HEAD = """# What weir has been compared with
 Made by `tests/python/validation_page.py` from the tables under [results](results), which carry the commands that made them.
 What does not hold stays in the list; the page of each study says why. *Undecided*: with some seeds it holds, with others not. Of 20 seeds and more the mean decides.
 *Simulated*: the time of each run. *Settled*: how many of the claim's points had come to their steady state, points that it compares with included ([the metric](job-file.md#metrics)).
-It is empty where nobody has looked yet, and for applications.
+It is empty for applications, for what happens while a hot spot comes and goes, and where nobody has looked yet.
 
 """
 
