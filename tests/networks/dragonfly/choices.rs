@@ -10,10 +10,11 @@ use weir::routing::{Here, Hop, Load, Queue, Routing};
 use weir::topology::Topology;
 use weir::topology::dragonfly::Dragonfly;
 
-/// A place where `pick` always returns 0, and two ports have a backlog.
+/// A place where `pick` always returns the same, and two ports have a backlog.
 struct Loaded {
     router: RouterId,
     in_port: PortId,
+    drawn: u32,
     backlog: HashMap<PortId, u32>,
 }
 
@@ -31,7 +32,7 @@ impl Here for Loaded {
         0
     }
     fn pick(&mut self, _: u32) -> u32 {
-        0
+        self.drawn
     }
     fn backlog(&mut self, port: PortId) -> u32 {
         self.backlog[&port]
@@ -93,6 +94,7 @@ fn choice(
     let mut here = Loaded {
         router,
         in_port: 0,
+        drawn: 0,
         backlog: backlog.into(),
     };
     routing.route(flight, &mut here).port
@@ -147,6 +149,7 @@ fn par_takes_the_test_again_at_the_second_router_and_only_there() {
         let mut here = Loaded {
             router: 1,
             in_port: 2,
+            drawn: 0,
             backlog: loads(97, 0).into(),
         };
         routing.route(&mut diverted, &mut here)
@@ -156,6 +159,7 @@ fn par_takes_the_test_again_at_the_second_router_and_only_there() {
     let mut here = Loaded {
         router: 0,
         in_port: 2,
+        drawn: 0,
         backlog: HashMap::new(),
     };
     let hop = routing.route(&mut diverted, &mut here);
@@ -185,6 +189,7 @@ fn par_by_way_of_a_group_goes_on_by_a_link_of_its_second_router() {
     let mut here = Loaded {
         router: 12,
         in_port: 5,
+        drawn: 0,
         backlog: HashMap::new(),
     };
     let Hop { port, vc } = routing.route(&mut flight, &mut here);
@@ -274,6 +279,35 @@ fn ugal_by_way_of_any_endpoint_is_as_random_as_its_draw() {
     assert!(inside > 1_000, "{inside}");
 }
 
+/// Router 1 has the links to group 3, which is drawn, and to group 4, of the destination.
+#[test]
+fn ugal_may_compare_again_where_links_to_both_groups_are() {
+    let topology: Arc<dyn Topology> = Arc::new(dragonfly(2, 4, 2, 9));
+    let go = |again: bool, drawn, loads: [(PortId, u32); 2]| {
+        let parameters =
+            format!("weight = 2\ncandidates = 1\nthreshold = \"50 flits\"\nagain = {again}");
+        let routing = routing("ugal", &parameters, &topology);
+        let mut flight = packet(DESTINATION);
+        let mut here = Loaded {
+            router: 0,
+            in_port: 0,
+            drawn,
+            backlog: [(MINIMAL, 0), (NONMINIMAL, 0)].into(),
+        };
+        assert_eq!(routing.route(&mut flight, &mut here).port, MINIMAL);
+        (here.router, here.in_port, here.backlog) = (1, 2, loads.into());
+        routing.route(&mut flight, &mut here)
+    };
+    let (other, direct) = (5, 6);
+    let hop = |port| Hop { port, vc: 0 };
+    let loads = |load| [(direct, load), (other, 100)];
+    assert_eq!(go(true, 2, loads(2 * 100 + 50)), hop(direct));
+    assert_eq!(go(true, 2, loads(2 * 100 + 51)), hop(other));
+    assert_eq!(go(false, 2, loads(1_000)), hop(direct));
+    // Group 1 is not behind a link of router 1.
+    assert_eq!(go(true, 0, [(direct, 1_000), (2, 0)]), hop(direct));
+}
+
 #[test]
 fn ugal_keeps_the_better_of_two_candidates() {
     // All ports of router 0 are busy, but the first global one. With two candidates it is found
@@ -311,6 +345,11 @@ fn parameters_that_make_no_sense_are_refused() {
             "a whole number, or \\\"hops\\\"",
         ),
         ("ugal", "weight = -1", "a weight is from 0"),
+        (
+            "ugal",
+            "again = true\nvcs = \"separate\"",
+            "lower virtual channels",
+        ),
         ("par", "bias = \"1 KiB\"", "flits or packets"),
         ("par", "wieght = 2", "wieght"),
         ("minimal", "weight = 2", "weight"),

@@ -2,16 +2,17 @@
 
 mod ejection;
 mod parameters;
+mod watch;
 
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
     Rules,
 };
 use ejection::{Ejection, Packets, Periods, Share, SourceState};
-use parameters::{Limit, Measure, Parameters, Ports};
+use parameters::{Count, Limit, Measure, Parameters, Ports};
+use watch::Watch;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, ConfigError, Section};
 use weir_model::{Classes, EndpointId, Signal, Time};
@@ -20,30 +21,6 @@ use weir_model::{Classes, EndpointId, Signal, Time};
 const THROTTLE: u16 = 0;
 const RELEASE: u16 = 1;
 const DELIVERED: u16 = 2;
-
-/// A port of a router; fits a cache line if few endpoints send through it.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[repr(align(64))]
-struct Watch {
-    /// Senders and their flits at the port, sorted by endpoint.
-    ///
-    /// These are the endpoints with packets queued at the port, and endpoints that it throttles but
-    /// that have none left there. While congested it throttles all of them. The flits add up to no
-    /// more than [`Port::level`].
-    senders: SmallVec<[(EndpointId, u32); 4]>,
-    congested: bool,
-    /// Earliest time at which it may be drained.
-    drained: Time,
-    /// The alarm that is valid; earlier ones are ignored.
-    alarm: Time,
-}
-
-impl Watch {
-    /// Position of a sender, or the position at which to insert it.
-    fn find(&self, sender: EndpointId) -> Result<usize, usize> {
-        self.senders.binary_search_by_key(&sender, |&(to, _)| to)
-    }
-}
 
 /// A share of 1 in fixed-point numbers.
 const ONE: u64 = 1 << 32;
@@ -66,6 +43,7 @@ struct CodesCc {
     measure: Measure,
     latency: Time,
     ports: Ports,
+    count: Count,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -84,12 +62,31 @@ struct State {
 
 impl CodesCc {
     /// Levels, flits, above which a port becomes congested and at or below which it is released.
-    fn levels(&self, port: &Port) -> (u32, u32) {
+    fn levels(&self, port: &Port) -> (u64, u64) {
         let buffer = f64::from(self.buffer.unwrap_or(port.capacity));
         (
-            (buffer * self.threshold) as u32,
-            (buffer * self.release) as u32,
+            (buffer * self.threshold) as u64,
+            (buffer * self.release) as u64,
         )
+    }
+
+    /// Number of flits that count at a port.
+    fn level(&self, watch: &Watch, port: &Port) -> u64 {
+        match self.count {
+            Count::Flits => port.level.into(),
+            Count::Packets => watch.total() * u64::from(self.about.max_packet),
+        }
+    }
+
+    /// What a packet of a sender counts at a port: its flits, or 1; and its time on the link.
+    fn weight(&self, packet: &PacketView) -> (u32, Time) {
+        match self.count {
+            Count::Flits => {
+                let flits = u32::from(packet.flits);
+                (flits, self.about.link_time(flits.into()))
+            }
+            Count::Packets => (1, self.about.link_time(self.about.max_packet.into())),
+        }
     }
 
     fn watched(&self, port: &Port) -> bool {
@@ -257,24 +254,19 @@ impl Rules for CodesCc {
             return;
         }
         let (high, low) = self.levels(&port);
+        let (weight, time) = self.weight(packet);
         let watch = &mut state.watches[port.output as usize];
-        let flits = u32::from(packet.flits);
-        let found = watch.find(packet.source);
-        match found {
-            Ok(place) => watch.senders[place].1 += flits,
-            Err(place) => watch.senders.insert(place, (packet.source, flits)),
-        }
+        let is_new = watch.enter(packet.source, weight);
+        let level = self.level(watch, &port);
         if watch.congested {
-            let more = self.about.link_time(flits.into());
-            watch.drained = watch.drained.saturating_add(more);
-            if found.is_err() {
+            watch.drained = watch.drained.saturating_add(time);
+            if is_new {
                 self.throttle_all(state, actions, port.output);
             }
-        } else if port.level > high {
+        } else if level > high {
             watch.congested = true;
             state.congestions += 1;
-            let above = u64::from(port.level - low.min(port.level));
-            watch.drained = now + self.about.link_time(above);
+            watch.drained = now + self.about.link_time(level - low.min(level));
             watch.alarm = watch.drained;
             actions.wake(watch.alarm);
             self.throttle_all(state, actions, port.output);
@@ -287,15 +279,10 @@ impl Rules for CodesCc {
             return;
         }
         let (_, low) = self.levels(&port);
+        let (weight, _) = self.weight(packet);
         let watch = &mut state.watches[port.output as usize];
-        if let Ok(place) = watch.find(packet.source) {
-            let (_, flits) = &mut watch.senders[place];
-            *flits -= u32::from(packet.flits);
-            if *flits == 0 && !watch.congested {
-                watch.senders.remove(place);
-            }
-        }
-        if watch.congested && now >= watch.drained && port.level <= low {
+        watch.leave(packet.source, weight);
+        if watch.congested && now >= watch.drained && self.level(watch, &port) <= low {
             CodesCc::release_all(state, actions, port.output);
         }
     }
@@ -310,7 +297,7 @@ impl Rules for CodesCc {
         if now < watch.drained {
             watch.alarm = watch.drained;
             actions.wake(watch.alarm);
-        } else if port.level <= low {
+        } else if self.level(watch, &port) <= low {
             CodesCc::release_all(state, actions, port.output);
         }
     }
@@ -478,6 +465,7 @@ impl CodesCc {
             measure,
             latency: parameters.latency.0,
             ports: parameters.ports,
+            count: parameters.count,
         })
     }
 }
@@ -490,7 +478,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"threshold = 0.2, release = 0.05, period = "700 ns", periods = 3, latency = "150 ns""#,
         r#"period = "1 us", ports = "last_hop""#,
         r#"packets = 12, minimum = 0.02, headroom = 0.1"#,
-        r#"limit = "minimum", cardinality = "sources""#,
+        r#"limit = "minimum", cardinality = "sources", count = "packets""#,
     ],
     parameters: Keys::of::<Parameters>(),
     build: |section, about| Ok(CodesCc::new(section, about)?.into_scheme()),

@@ -71,6 +71,8 @@ pub(super) struct Parameters {
     /// Watched ports: "all" ports of routers, or those of the "last_hop", which endpoints are
     /// attached to.
     pub ports: Ports,
+    /// What counts at a port.
+    pub count: Count,
 }
 
 /// The period by default, packet times: at 1/100 of its link an endpoint sends 30 packets in it.
@@ -136,6 +138,18 @@ pub(super) enum Ports {
     LastHop,
 }
 
+/// What counts at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Count {
+    /// The flits that wait there.
+    Flits,
+    /// Packets, each as one of the longest, as in the authors' public code. A hundred requests of
+    /// rendezvous messages that come at the same time make a port congested then, and their
+    /// senders are throttled before the data begins.
+    Packets,
+}
+
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
@@ -151,6 +165,7 @@ impl Default for Parameters {
             packets: None,
             latency: Duration(0),
             ports: Ports::All,
+            count: Count::Flits,
         }
     }
 }

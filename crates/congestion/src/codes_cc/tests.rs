@@ -102,6 +102,40 @@ fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
     assert_eq!(said(&mut actions).0, again);
 }
 
+/// Requests of one flit: five of them count as 320 flits of 1,000, and down to 100
+/// it takes 220. With two left (128 flits) the port stays congested, with one it does not.
+#[test]
+fn short_packets_count_as_whole_ones_if_so_wished() {
+    let (mut scheme, mut actions) = (with("count = \"packets\""), Actions::default());
+    let request = |source| PacketView {
+        flits: 1,
+        ..packet(source)
+    };
+    for (number, source) in (1..).zip([1, 2, 3, 4]) {
+        scheme.on_route(&mut at(&mut actions, port(number), 0), &request(source));
+        assert_eq!(said(&mut actions), (vec![], None));
+    }
+    scheme.on_route(&mut at(&mut actions, port(5), 1_000), &request(5));
+    let drained = 1_000 + 220 * 2_500;
+    let all = [1, 2, 3, 4, 5].map(|source| (source, THROTTLE, 6));
+    assert_eq!(said(&mut actions), (all.to_vec(), Some(drained)));
+    for source in [1, 2, 3] {
+        let mut context = at(&mut actions, port(2), drained);
+        scheme.on_departure(&mut context, &request(source));
+        assert_eq!(said(&mut actions), (vec![], None));
+    }
+    scheme.on_departure(&mut at(&mut actions, port(1), drained), &request(4));
+    let all = [1, 2, 3, 4, 5].map(|source| (source, RELEASE, 0));
+    assert_eq!(said(&mut actions), (all.to_vec(), None));
+    // A packet that comes while the port is congested takes the time of a whole one.
+    let mut scheme = with("count = \"packets\"\nthreshold = 0.05\nrelease = 0.01");
+    scheme.on_route(&mut at(&mut actions, port(1), 0), &request(1));
+    let first = said(&mut actions).1.expect("an alarm");
+    scheme.on_route(&mut at(&mut actions, port(2), 0), &request(1));
+    scheme.on_port_timer(&mut at(&mut actions, port(2), first));
+    assert_eq!(said(&mut actions).1, Some(first + 64 * 2_500));
+}
+
 #[test]
 fn ports_within_the_network_are_left_alone_if_so_wished() {
     let mut actions = Actions::default();

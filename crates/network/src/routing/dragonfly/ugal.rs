@@ -5,7 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way};
+use super::paths::{
+    BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way, at_second_router_of_source_group,
+};
 use super::weight::Weight;
 use crate::failures::Outages;
 use crate::routing::{Build, Here, Hop, Measure, Routing};
@@ -45,6 +47,9 @@ pub struct Params {
     /// Virtual channels on the way to an intermediate target. "shared": counted from the start of a
     /// path, minimal or not (merlin). "separate": not those of other packets (BookSim2).
     pub vcs: Channels,
+    /// Compare the same two paths again at the second router of the source's group, if links of
+    /// that router lead to both groups (merlin). Otherwise the first choice holds.
+    pub again: bool,
 }
 
 /// Intermediate target of Valiant paths.
@@ -101,6 +106,7 @@ impl Default for Params {
             draw: Groups::Third,
             inside: Inside::Adaptive,
             vcs: Channels::Shared,
+            again: false,
         }
     }
 }
@@ -112,8 +118,8 @@ const MOST_CANDIDATES: u32 = 64;
 /// UGAL-L on a dragonfly.
 ///
 /// The router where a packet is injected compares one minimal path (over a random link, if several
-/// join the two groups) with random Valiant paths. The choice holds for the whole path. The load of
-/// a path is the measure of its first port here, times the number of its links between routers or a
+/// join the two groups) with random Valiant paths. The choice holds for the whole path, unless the
+/// next router may compare the two again. The load of a path is the measure of its first port here, times the number of its links between routers or a
 /// given weight.
 ///
 /// Paths by way of a group, and their virtual channels, are those of `minimal` and `valiant`,
@@ -129,6 +135,9 @@ struct Ugal {
     /// Virtual channels of local links.
     locals: u8,
 }
+
+/// `flight.via` of a minimal packet that has no other path.
+const NOWHERE: u32 = u32::MAX;
 
 /// A drawn Valiant path.
 struct Detour {
@@ -170,22 +179,65 @@ impl Ugal {
             }
         }
         let Some(best) = best else {
+            flight.via = NOWHERE;
             return match joined {
                 true => minimal.port,
                 false => self.around(flight, here),
             };
         };
+        if !joined {
+            (flight.phase, flight.via) = (best.phase, best.via);
+            return best.port;
+        }
+        self.choose((minimal, best), (at, to), flight, here)
+    }
+
+    /// The first port of the less loaded of two paths, one of which is minimal.
+    fn choose(
+        &self,
+        (minimal, other): (Way, Detour),
+        (at, to): (Spot, RouterId),
+        flight: &mut Flight,
+        here: &mut dyn Here,
+    ) -> PortId {
         let weight = match self.params.weight {
             Weight::Hops => self.paths.straight_hops(at.router, to, minimal.link),
             Weight::Times(_) => 1,
         };
+        flight.via = other.via;
+        flight.phase = STRAIGHT;
         let load = self.measure(flight, minimal.port, here) * u64::from(weight);
-        if joined && load <= best.load.saturating_add(self.threshold.flits(here)) {
+        if load <= other.load.saturating_add(self.threshold.flits(here)) {
             return minimal.port;
         }
-        flight.phase = best.phase;
-        flight.via = best.via;
-        best.port
+        flight.phase = other.phase;
+        other.port
+    }
+
+    /// The next port of a packet that is at the second router of its source's group. If links of
+    /// this router lead to the groups of both paths, it is decided again.
+    fn choose_again(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
+        let at = self.paths.spot(here);
+        let to = self.dragonfly().router_of(flight.destination);
+        let group = self.dragonfly().group_of(to);
+        if flight.is_control() || flight.via == NOWHERE || group == at.group {
+            return self.paths.follow(flight, here);
+        }
+        let (phase, third) = match self.params.via {
+            Via::Group => (BY_GROUP, flight.via),
+            Via::Router | Via::Endpoint => (BY_ROUTER, self.dragonfly().group_of(flight.via)),
+        };
+        let joins = |other| self.paths.joins(at.group, other, here.links());
+        if !joins(group) || !joins(third) {
+            return self.paths.follow(flight, here);
+        }
+        let minimal = self.paths.to_endpoint(at, flight.destination, false, here);
+        let other = self.detour((phase, flight.via), (at, to), flight, false, here);
+        let leaves = |port| self.dragonfly().is_global(port);
+        if !leaves(minimal.port) || !leaves(other.port) {
+            return self.paths.follow(flight, here);
+        }
+        self.choose((minimal, other), (at, to), flight, here)
     }
 
     /// The first port of a packet to a group to which no link is left.
@@ -203,32 +255,44 @@ impl Ugal {
     /// One random Valiant path; None if it is the minimal one, or the network is too small to have
     /// one.
     fn draw(&self, at: Spot, to: RouterId, flight: &Flight, here: &mut dyn Here) -> Option<Detour> {
-        let (phase, via) = self.draw_via(at, to, here)?;
+        let target = self.draw_via(at, to, here)?;
+        Some(self.detour(target, (at, to), flight, true, here))
+    }
+
+    /// A Valiant path from here by way of an intermediate target. `choose`: over any link of this
+    /// group; otherwise over one of this router, if it has one.
+    fn detour(
+        &self,
+        (phase, via): (u8, u32),
+        (at, to): (Spot, RouterId),
+        flight: &Flight,
+        choose: bool,
+        here: &mut dyn Here,
+    ) -> Detour {
         let (way, hops) = if phase == BY_GROUP {
-            let way = self.paths.to_group(at, via, true, here);
+            let way = self.paths.to_group(at, via, choose, here);
             (way, self.paths.hops_by_group(at.router, via, way.link, to))
         } else {
-            let way = self.paths.to_router(at, via, true, here);
+            let way = self.paths.to_router(at, via, choose, here);
             (way, self.paths.hops_by_router(at.router, via, way.link, to))
         };
         let weight = match self.params.weight {
             Weight::Hops => hops,
             Weight::Times(times) => times,
         };
-        let Way { port, .. } = way;
         let flight = Flight {
             phase,
             via,
             ..*flight
         };
-        let queue = self.measure(&flight, port, here);
+        let queue = self.measure(&flight, way.port, here);
         let queue = queue.saturating_add(self.bias.flits(here));
-        Some(Detour {
+        Detour {
             phase,
             via,
-            port,
+            port: way.port,
             load: queue.saturating_mul(weight.into()),
-        })
+        }
     }
 
     /// A random intermediate target, as phase and place.
@@ -288,6 +352,8 @@ impl Routing for Ugal {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         let port = if flight.phase == NEW {
             self.decide(flight, here)
+        } else if self.params.again && at_second_router_of_source_group(flight) {
+            self.choose_again(flight, here)
         } else {
             self.paths.follow(flight, here)
         };
@@ -330,6 +396,13 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
             format!("give at most {MOST_CANDIDATES}"),
         )));
     }
+    if params.again && params.vcs == Channels::Separate {
+        return Err(section.refuse(Invalid::new(
+            "again",
+            "packets that change their minds would go back to lower virtual channels",
+            "remove it, or write vcs = \"shared\"",
+        )));
+    }
     // Two local hops in the intermediate group, or one.
     let (first, locals) = match params.via {
         Via::Group => ([0, 1, 2], 3),
@@ -355,7 +428,8 @@ pub const ENTRY: Entry<Build> = Entry {
         "",
         "measure = \"credits\", weight = 2, candidates = 1, threshold = \"30 flits\", via = \
          \"endpoint\", draw = \"all\", inside = \"minimal\", vcs = \"separate\"",
-        "measure = \"output_queue\", weight = 2, candidates = 1, threshold = \"50 flits\"",
+        "measure = \"output_queue\", weight = 2, candidates = 1, threshold = \"50 flits\", again = true",
+        "again = true, via = \"endpoint\"",
         "via = \"router\", vcs = \"separate\"",
     ],
     parameters: Keys::of::<Params>(),
