@@ -272,6 +272,7 @@ fn congestion(file: &Configuration) -> Result<Option<Value>, ConfigError> {
         ("minimum", Value::Float(0.01)),
         ("period", time(period)),
         ("ports", text("last_hop")),
+        ("count", text("packets")),
     ])))
 }
 
