@@ -226,7 +226,8 @@ pub trait Rules: Send + Sync + 'static {
     /// At a port: a data packet has arrived at the router and will leave by the port, whose level
     /// counts it.
     fn on_route(&self, state: &mut Self::State, port: &mut PortContext, packet: &PacketView) {}
-    /// At a port: a data packet has begun to leave, and the level no longer counts it.
+    /// At a port: a data packet has begun to leave, by it or by another port that it may take
+    /// instead, and the level no longer counts it.
     fn on_departure(&self, state: &mut Self::State, port: &mut PortContext, packet: &PacketView) {}
     /// The level of a port ([`Port::level`]) below which nothing is ever marked, so that
     /// [`Rules::mark`] is not asked.

@@ -278,6 +278,7 @@ fn congestion_control_and_traffic_of_codes_are_taken_over() {
     expect("congestion.release", 0.05.into());
     expect("congestion.period", "20 us".into());
     expect("congestion.buffer", "16 KiB".into());
+    expect("congestion.count", "packets".into());
     expect("routing.algorithm", "ugal".into());
     expect("routing.candidates", 3.into());
     // 1,024 bytes of 64-byte flits.

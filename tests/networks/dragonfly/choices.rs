@@ -283,16 +283,15 @@ fn ugal_by_way_of_any_endpoint_is_as_random_as_its_draw() {
 #[test]
 fn ugal_may_compare_again_where_links_to_both_groups_are() {
     let topology: Arc<dyn Topology> = Arc::new(dragonfly(2, 4, 2, 9));
-    let go = |again: bool, drawn, loads: [(PortId, u32); 2]| {
-        let parameters =
-            format!("weight = 2\ncandidates = 1\nthreshold = \"50 flits\"\nagain = {again}");
+    let go = |parameters: &str, drawn, (first, loads): (u32, [(PortId, u32); 2])| {
+        let parameters = format!("candidates = 1\n{parameters}");
         let routing = routing("ugal", &parameters, &topology);
         let mut flight = packet(DESTINATION);
         let mut here = Loaded {
             router: 0,
             in_port: 0,
             drawn,
-            backlog: [(MINIMAL, 0), (NONMINIMAL, 0)].into(),
+            backlog: [(MINIMAL, first), (NONMINIMAL, first)].into(),
         };
         assert_eq!(routing.route(&mut flight, &mut here).port, MINIMAL);
         (here.router, here.in_port, here.backlog) = (1, 2, loads.into());
@@ -300,12 +299,25 @@ fn ugal_may_compare_again_where_links_to_both_groups_are() {
     };
     let (other, direct) = (5, 6);
     let hop = |port| Hop { port, vc: 0 };
-    let loads = |load| [(direct, load), (other, 100)];
-    assert_eq!(go(true, 2, loads(2 * 100 + 50)), hop(direct));
-    assert_eq!(go(true, 2, loads(2 * 100 + 51)), hop(other));
-    assert_eq!(go(false, 2, loads(1_000)), hop(direct));
+    let loads = |load| (0, [(direct, load), (other, 100)]);
+    let again = "weight = 2\nthreshold = \"50 flits\"\nagain = true";
+    assert_eq!(go(again, 2, loads(2 * 100 + 50)), hop(direct));
+    assert_eq!(go(again, 2, loads(2 * 100 + 51)), hop(other));
+    let once = "weight = 2\nthreshold = \"50 flits\"";
+    assert_eq!(go(once, 2, loads(1_000)), hop(direct));
     // Group 1 is not behind a link of router 1.
-    assert_eq!(go(true, 0, [(direct, 1_000), (2, 0)]), hop(direct));
+    assert_eq!(go(again, 0, (0, [(direct, 1_000), (2, 0)])), hop(direct));
+    // A detour costs nothing, so the first router takes it, over the same link; the second turns
+    // back if the direct link is idle.
+    let free = "weight = 0\nagain = true";
+    assert_eq!(go(free, 2, (1, [(direct, 0), (other, 100)])), hop(direct));
+    assert_eq!(go(free, 2, (1, [(direct, 1), (other, 100)])), hop(other));
+    // By way of a router of group 3: the same.
+    let by_router = format!("{free}\nvia = \"router\"");
+    assert_eq!(
+        go(&by_router, 2, (1, [(direct, 1), (other, 100)])),
+        hop(other)
+    );
 }
 
 #[test]

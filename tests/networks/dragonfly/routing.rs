@@ -15,13 +15,15 @@ use weir::topology::{Peer, Topology};
 const BOOKSIM: &str = "measure = \"credits\"\nweight = 2\ncandidates = 1\nthreshold = \"30 flits\"\nvia = \"endpoint\"\n\
                        draw = \"all\"\ninside = \"minimal\"\nvcs = \"separate\"";
 
-const ALGORITHMS: [(&str, &str); 8] = [
+const ALGORITHMS: [(&str, &str); 10] = [
     ("minimal", ""),
     ("valiant", ""),
     ("ugal", "candidates = 1"),
     ("ugal", BOOKSIM),
     ("ugal", "candidates = 1\nvcs = \"separate\""),
     ("ugal", "candidates = 1\nvia = \"router\""),
+    ("ugal", "candidates = 1\nagain = true"),
+    ("ugal", "via = \"router\"\nagain = true"),
     ("par", ""),
     ("par", "via = \"group\""),
 ];

@@ -74,11 +74,11 @@ impl CodesCc {
     fn level(&self, watch: &Watch, port: &Port) -> u64 {
         match self.count {
             Count::Flits => port.level.into(),
-            Count::Packets => watch.total() * u64::from(self.about.max_packet),
+            Count::Packets => u64::from(watch.total) * u64::from(self.about.max_packet),
         }
     }
 
-    /// What a packet of a sender counts at a port: its flits, or 1; and its time on the link.
+    /// Weight of a packet at a port (its flits, or 1), and the time that it counts for, ps.
     fn weight(&self, packet: &PacketView) -> (u32, Time) {
         match self.count {
             Count::Flits => {

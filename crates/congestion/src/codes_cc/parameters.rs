@@ -71,7 +71,7 @@ pub(super) struct Parameters {
     /// Watched ports: "all" ports of routers, or those of the "last_hop", which endpoints are
     /// attached to.
     pub ports: Ports,
-    /// What counts at a port.
+    /// Unit in which the backlog of a port is counted.
     pub count: Count,
 }
 
@@ -138,15 +138,15 @@ pub(super) enum Ports {
     LastHop,
 }
 
-/// What counts at a port.
+/// Unit in which the backlog of a port is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Count {
     /// The flits that wait there.
     Flits,
-    /// Packets, each as one of the longest, as in the authors' public code. A hundred requests of
-    /// rendezvous messages that come at the same time make a port congested then, and their
-    /// senders are throttled before the data begins.
+    /// Packets, each as one of the longest, as in the authors' public code (where a packet is one
+    /// chunk). The requests of many rendezvous messages to one endpoint can make its port
+    /// congested then, and their senders are throttled before the data begins.
     Packets,
 }
 

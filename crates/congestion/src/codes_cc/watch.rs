@@ -9,12 +9,14 @@ use weir_model::{EndpointId, Time};
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[repr(align(64))]
 pub(super) struct Watch {
-    /// Senders, sorted by endpoint, and what counts of each at the port: its flits, which add up to
-    /// no more than [`crate::Port::level`], or its packets.
+    /// Senders, sorted by endpoint, and the flits or packets of each at the port, as
+    /// [`super::Count`] says. The flits add up to no more than [`crate::Port::level`].
     ///
     /// These are the endpoints with packets queued at the port, and endpoints that it throttles but
     /// that have none left there. While congested it throttles all of them.
     pub senders: SmallVec<[(EndpointId, u32); 4]>,
+    /// Their sum.
+    pub total: u32,
     pub congested: bool,
     /// Earliest time at which it may be drained.
     pub drained: Time,
@@ -23,8 +25,10 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Counts a packet that is routed to the port; true if its sender was not there.
+    /// Adds a packet that is routed to the port, by its weight in flits or packets. True if its
+    /// sender was not there.
     pub fn enter(&mut self, sender: EndpointId, weight: u32) -> bool {
+        self.total += weight;
         let found = self.find(sender);
         match found {
             Ok(place) => self.senders[place].1 += weight,
@@ -33,21 +37,16 @@ impl Watch {
         found.is_err()
     }
 
-    /// Counts a packet that leaves.
+    /// Takes away a packet that leaves, by its weight in flits or packets.
     pub fn leave(&mut self, sender: EndpointId, weight: u32) {
         if let Ok(place) = self.find(sender) {
             let (_, counted) = &mut self.senders[place];
             *counted -= weight;
+            self.total -= weight;
             if *counted == 0 && !self.congested {
                 self.senders.remove(place);
             }
         }
-    }
-
-    /// What counts of all senders together.
-    pub fn total(&self) -> u64 {
-        let counts = self.senders.iter();
-        counts.map(|&(_, counted)| u64::from(counted)).sum()
     }
 
     /// Position of a sender, or the position at which to insert it.

@@ -278,6 +278,9 @@ impl<K: Compiled> FabricDomain<K> {
             out.peak = out.peak.max(out.level());
             self.find_out_anew(first, now);
             if K::CC && self.fixed.can.observes {
+                self.observe(index, first, now, |scheme, port, packet| {
+                    scheme.on_departure(port, packet);
+                });
                 self.observe(index, output, now, |scheme, port, packet| {
                     scheme.on_route(port, packet);
                 });

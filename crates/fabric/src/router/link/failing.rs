@@ -109,6 +109,11 @@ impl<K: Compiled> FabricDomain<K> {
         if !lost.any(|lost| lost.from <= to && from < lost.to) {
             return false;
         }
+        if K::CC && self.fixed.can.observes && output < self.first_nic_output {
+            self.observe(index, output, from, |scheme, port, packet| {
+                scheme.on_departure(port, packet);
+            });
+        }
         self.records.failing.entry(output).or_default().lost += 1;
         self.records.stats.tally.lost += 1;
         if output < self.first_nic_output && Self::is_prepaid(self.timing(output)) {

@@ -48,7 +48,8 @@ pub struct Params {
     /// path, minimal or not (merlin). "separate": not those of other packets (BookSim2).
     pub vcs: Channels,
     /// Compare the same two paths again at the second router of the source's group, if links of
-    /// that router lead to both groups (merlin). Otherwise the first choice holds.
+    /// that router lead to both groups (merlin). Otherwise the first choice holds. Only with
+    /// vcs = "shared".
     pub again: bool,
 }
 
@@ -119,8 +120,8 @@ const MOST_CANDIDATES: u32 = 64;
 ///
 /// The router where a packet is injected compares one minimal path (over a random link, if several
 /// join the two groups) with random Valiant paths. The choice holds for the whole path, unless the
-/// next router may compare the two again. The load of a path is the measure of its first port here, times the number of its links between routers or a
-/// given weight.
+/// next router may compare the two again. The load of a path is the measure of its first port here,
+/// times the number of its links between routers or a given weight.
 ///
 /// Paths by way of a group, and their virtual channels, are those of `minimal` and `valiant`,
 /// inside a group too. Paths by way of a router have two local hops in the intermediate group, and
@@ -223,9 +224,14 @@ impl Ugal {
         if flight.is_control() || flight.via == NOWHERE || group == at.group {
             return self.paths.follow(flight, here);
         }
-        let (phase, third) = match self.params.via {
-            Via::Group => (BY_GROUP, flight.via),
-            Via::Router | Via::Endpoint => (BY_ROUTER, self.dragonfly().group_of(flight.via)),
+        let phase = match (flight.phase, self.params.via) {
+            (STRAIGHT, Via::Group) => BY_GROUP,
+            (STRAIGHT, Via::Router | Via::Endpoint) => BY_ROUTER,
+            (phase, _) => phase,
+        };
+        let third = match phase {
+            BY_GROUP => flight.via,
+            _ => self.dragonfly().group_of(flight.via),
         };
         let joins = |other| self.paths.joins(at.group, other, here.links());
         if !joins(group) || !joins(third) {
@@ -428,7 +434,8 @@ pub const ENTRY: Entry<Build> = Entry {
         "",
         "measure = \"credits\", weight = 2, candidates = 1, threshold = \"30 flits\", via = \
          \"endpoint\", draw = \"all\", inside = \"minimal\", vcs = \"separate\"",
-        "measure = \"output_queue\", weight = 2, candidates = 1, threshold = \"50 flits\", again = true",
+        "measure = \"output_queue\", weight = 2, candidates = 1, threshold = \"50 flits\"",
+        "measure = \"output_queue\", candidates = 1, again = true",
         "again = true, via = \"endpoint\"",
         "via = \"router\", vcs = \"separate\"",
     ],

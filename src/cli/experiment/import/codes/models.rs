@@ -256,6 +256,10 @@ fn congestion(file: &Configuration) -> Result<Option<Value>, ConfigError> {
         return Ok(None);
     }
     let share = |key| file.number(key, 0.0..=1.0).map(Value::Float);
+    // Ports count chunks there, each as a whole one.
+    let chunk = file.text("PARAMS.chunk_size");
+    let whole = chunk.is_empty() || chunk == file.text("PARAMS.packet_size");
+    let count = if whole { "packets" } else { "flits" };
     let buffer = CHANNELS * file.whole("PARAMS.cn_vc_size", 1..=MOST)?;
     let period = file.number("PARAMS.cc_measurement_period", 1.0..=LATEST)?;
     Ok(Some(table([
@@ -272,7 +276,7 @@ fn congestion(file: &Configuration) -> Result<Option<Value>, ConfigError> {
         ("minimum", Value::Float(0.01)),
         ("period", time(period)),
         ("ports", text("last_hop")),
-        ("count", text("packets")),
+        ("count", text(count)),
     ])))
 }
 
