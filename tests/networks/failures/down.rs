@@ -223,3 +223,37 @@ fn check_and_run_name_what_is_cut_off() {
     let around = with(&network, "{ links = [{ routers = [0, 4] }], down = true }");
     assert!(!Cli::check(&around.text()).go().stderr.contains("cut"));
 }
+
+/// Short messages to many endpoints, of which most ways are congested, until 30 us. All that counts
+/// at a port has left it then, also what went by another port than it was routed to, or was lost on
+/// a link that was down.
+#[test]
+fn ports_that_lose_packets_are_released_when_all_is_over() {
+    let torus =
+        crate::networks::direct::experiment("kind = \"torus\"\nsizes = [4, 4]", "minimal_adaptive");
+    let cut = format!("{{ {LINK}, at = \"5 us\", until = \"20 us\", rerouted_after = \"1 ms\" }}");
+    for (network, unit) in [
+        (torus.clone(), "flits"),
+        (torus, "packets"),
+        (with(&dragonfly(), &cut), "flits"),
+        (with(&dragonfly(), &cut), "packets"),
+    ] {
+        let data = network
+            .set("congestion.scheme", "codes_cc")
+            .set("congestion.buffer", "96 flits")
+            .set("congestion.period", "2 us")
+            .set("congestion.count", unit)
+            .uniform(0.9)
+            .message("20 flits")
+            .to_completion("30 us")
+            .run()
+            .data;
+        let counter = |name: &str| {
+            let mut counters = data.scheme.counters.iter();
+            counters.find(|(own, _)| own == name).expect("a counter").1
+        };
+        let [congested, released] = ["ports_congested", "ports_released"].map(counter);
+        assert!(congested > 20, "{unit}: {congested}");
+        assert_eq!(congested, released, "{unit}");
+    }
+}
