@@ -114,9 +114,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         out.peak = out.peak.max(out.level());
         if hooks && self.fixed.can.observes {
-            self.observe(index, output, now, |scheme, port, packet| {
-                scheme.on_route(port, packet);
-            });
+            self.enters_port(index, output, now);
         }
     }
 

@@ -90,6 +90,22 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
+    /// Tells a scheme that observes ports of a packet that is routed to an output.
+    #[inline]
+    pub(crate) fn enters_port(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        self.observe(index, output, now, |scheme, port, packet| {
+            scheme.on_route(port, packet);
+        });
+    }
+
+    /// Tells it of one that an output no longer counts.
+    #[inline]
+    pub(crate) fn leaves_port(&mut self, index: PacketIndex, output: OutIndex, time: Time) {
+        self.observe(index, output, time, |scheme, port, packet| {
+            scheme.on_departure(port, packet);
+        });
+    }
+
     /// A packet leaves a router at `depart`, of a scheme that does something then besides marking.
     #[inline(never)]
     pub(crate) fn leaves_router(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
@@ -109,9 +125,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.scheme.stamp(&port, &view, header, depart);
         }
         if observes {
-            self.observe(index, output, depart, |scheme, port, packet| {
-                scheme.on_departure(port, packet);
-            });
+            self.leaves_port(index, output, depart);
         }
     }
 

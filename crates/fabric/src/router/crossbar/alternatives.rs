@@ -278,12 +278,8 @@ impl<K: Compiled> FabricDomain<K> {
             out.peak = out.peak.max(out.level());
             self.find_out_anew(first, now);
             if K::CC && self.fixed.can.observes {
-                self.observe(index, first, now, |scheme, port, packet| {
-                    scheme.on_departure(port, packet);
-                });
-                self.observe(index, output, now, |scheme, port, packet| {
-                    scheme.on_route(port, packet);
-                });
+                self.leaves_port(index, first, now);
+                self.enters_port(index, output, now);
             }
         }
         self.cross(index, from, output, now);

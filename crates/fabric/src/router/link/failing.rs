@@ -110,9 +110,7 @@ impl<K: Compiled> FabricDomain<K> {
             return false;
         }
         if K::CC && self.fixed.can.observes && output < self.first_nic_output {
-            self.observe(index, output, from, |scheme, port, packet| {
-                scheme.on_departure(port, packet);
-            });
+            self.leaves_port(index, output, from);
         }
         self.records.failing.entry(output).or_default().lost += 1;
         self.records.stats.tally.lost += 1;

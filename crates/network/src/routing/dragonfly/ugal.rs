@@ -229,10 +229,7 @@ impl Ugal {
             (STRAIGHT, Via::Router | Via::Endpoint) => BY_ROUTER,
             (phase, _) => phase,
         };
-        let third = match phase {
-            BY_GROUP => flight.via,
-            _ => self.dragonfly().group_of(flight.via),
-        };
+        let third = self.group_by(phase, flight.via);
         let joins = |other| self.paths.joins(at.group, other, here.links());
         if !joins(group) || !joins(third) {
             return self.paths.follow(flight, here);
@@ -327,14 +324,19 @@ impl Ugal {
                 (BY_ROUTER, dragonfly.router(third, index))
             }
         };
-        let via_group = match phase {
-            BY_GROUP => via,
-            _ => dragonfly.group_of(via),
-        };
+        let via_group = self.group_by(phase, via);
         let seen = here.links();
         let leads =
             self.paths.joins(at.group, via_group, seen) && self.paths.joins(via_group, group, seen);
         (via_group != at.group && leads).then_some((phase, via))
+    }
+
+    /// The group of an intermediate target, given as phase and place.
+    fn group_by(&self, phase: u8, via: u32) -> u32 {
+        match phase {
+            BY_GROUP => via,
+            _ => self.dragonfly().group_of(via),
+        }
     }
 
     /// The hop by `port`, counted in `flight`.

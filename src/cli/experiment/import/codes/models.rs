@@ -53,12 +53,18 @@ pub fn network(file: &mut Configuration, model: &str) -> Result<CodesNetwork, Co
 /// Packet size, after saying if packets have several chunks.
 fn packet(file: &mut Configuration) -> Result<u64, ConfigError> {
     let packet = file.whole("PARAMS.packet_size", 1..=65_535 * 64)?;
-    let chunk = file.text("PARAMS.chunk_size");
-    if !chunk.is_empty() && file.whole("PARAMS.chunk_size", 1..=MOST)? != packet {
+    if !is_one_chunk(file)? {
         let why = format!("packets of {packet} B are not divided");
         file.instead("PARAMS.chunk_size", why);
     }
     Ok(packet)
+}
+
+/// True if a packet is one chunk, as it is without a size of chunks.
+fn is_one_chunk(file: &Configuration) -> Result<bool, ConfigError> {
+    let [chunk, packet] = ["PARAMS.chunk_size", "PARAMS.packet_size"];
+    Ok(file.text(chunk).is_empty()
+        || file.whole(chunk, 1..=MOST)? == file.whole(packet, 1..=MOST)?)
 }
 
 /// Bandwidth with its unit, and bytes per ns.
@@ -257,9 +263,10 @@ fn congestion(file: &Configuration) -> Result<Option<Value>, ConfigError> {
     }
     let share = |key| file.number(key, 0.0..=1.0).map(Value::Float);
     // Ports count chunks there, each as a whole one.
-    let chunk = file.text("PARAMS.chunk_size");
-    let whole = chunk.is_empty() || chunk == file.text("PARAMS.packet_size");
-    let count = if whole { "packets" } else { "flits" };
+    let count = match is_one_chunk(file)? {
+        true => "packets",
+        false => "flits",
+    };
     let buffer = CHANNELS * file.whole("PARAMS.cn_vc_size", 1..=MOST)?;
     let period = file.number("PARAMS.cc_measurement_period", 1.0..=LATEST)?;
     Ok(Some(table([
