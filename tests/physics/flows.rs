@@ -361,6 +361,33 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
     );
 }
 
+/// The optimum counts all flits of each flow on every link of its path, even if the run ends while
+/// some are on their way. Rates go by the times when packets were sent, which are a few packet
+/// times late at most.
+#[test]
+fn rates_of_flows_that_do_not_end_are_the_calculated_ones() {
+    let saa = permutations(3)
+        .with("motif.bytes", "3 MB")
+        .set("congestion.scheme", "saa")
+        .set("nic.discipline", "ps")
+        .set("nic.acknowledge", false)
+        .set("run.warmup", "20 us")
+        .until("100 us");
+    let data = saa.run().data;
+    let phases = phases(&data);
+    let all = 10_000 * 24 * NS;
+    assert_eq!(phases.optimum_ps[0], all * phases.contention[0]);
+    let flows = data.flows.as_ref().expect("flows");
+    for (&optimum, &contention) in flows.optimum_ps.iter().zip(&flows.contention) {
+        assert_eq!(optimum, all * contention);
+    }
+    assert!(
+        (0.995..1.005).contains(&phases.measured_ratio[0]),
+        "{:?}",
+        phases.measured_ratio
+    );
+}
+
 /// Two applications on the same endpoints: the links add up the flows of both.
 /// So the 200 packets of one and the 300 of the other to one endpoint end together, when its link
 /// has carried 500, as if one application had sent all.

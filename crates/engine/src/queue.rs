@@ -159,10 +159,7 @@ impl EventQueue {
                 self.leave_moment();
             }
             let event = self.pack(time, key);
-            // Events pushed here are mostly due soon: search from the end.
-            let (rank, mut others) = (self.rank(event), self.current.iter().rev());
-            let later = others.position(|&other| self.rank(other) > rank);
-            let place = later.map_or(0, |steps| self.current.len() - steps);
+            let place = self.place_of(self.rank(event));
             self.current.insert(place, event);
             self.taken = self.taken.saturating_add(1);
         } else {
@@ -170,6 +167,21 @@ impl EventQueue {
             self.far_from = self.far_from.min(time);
             self.far.push(Reverse((time, key)));
         }
+    }
+
+    /// Number of events of the current bucket that are due after one of rank `rank`.
+    /// Events pushed into that bucket are mostly due soon, so the search begins at its end; but
+    /// there may be thousands before them (routers that work in time steps), so it takes longer and
+    /// longer steps.
+    #[inline]
+    fn place_of(&self, rank: u64) -> usize {
+        let (len, is_later) = (self.current.len(), |&other: &u64| self.rank(other) > rank);
+        let mut reach = 1;
+        while reach < len && !is_later(&self.current[len - reach]) {
+            reach *= 2;
+        }
+        let from = len.saturating_sub(reach);
+        from + self.current[from..].partition_point(is_later)
     }
 
     /// Goes on with the rest of a moment as with any other events.

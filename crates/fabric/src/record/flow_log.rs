@@ -45,10 +45,12 @@ impl<K: Compiled> FabricDomain<K> {
         let key = (origin.source, origin.message);
         match self.records.flow_log.arrived.get_mut(&key) {
             None => {
-                self.records.flow_log.arrived.insert(key, (now, now, 0));
+                let sent = origin.injected;
+                self.records.flow_log.arrived.insert(key, (sent, sent, 0));
             }
-            Some((_, last, bits)) => {
-                *last = now;
+            Some((first, last, bits)) => {
+                *first = origin.injected.min(*first);
+                *last = origin.injected.max(*last);
                 *bits += u64::from(origin.payload_bits);
             }
         }

@@ -163,8 +163,8 @@ columns! {
         stretch: f64, "1", "end_ps - begin_ps over optimum_ps; NaN if a flow had not come";
         rate_ratio: f64, "1", "the least normalised rate of a flow, from its first head to its \
             last tail, over the least that the optimum calculates; NaN if a flow had not come";
-        measured_ratio: f64, "1", "the same of rates in the measurement window, from the first \
-            packet that came in it to the last; 0 if fewer than two packets of a flow came";
+        measured_ratio: f64, "1", "the same of the packets that came in the measurement window, \
+            from the first that was sent to the last; 0 if fewer than two of a flow came";
         contention: u64, "1", "most flows on a link";
         mean_contention: f64, "1", "mean over the flows of the most flows on a link of its way";
     }
@@ -185,8 +185,8 @@ columns! {
             flows of its phase over it";
         rate: f64, "1", "its flits from started_ps to received_ps as a share of its endpoint's \
             link; NaN if it was not received";
-        measured_rate: f64, "1", "the same in the measurement window, from the first packet that \
-            came in it to the last";
+        measured_rate: f64, "1", "the same of the packets that came in the measurement window, \
+            from the first that was sent to the last";
         contention: u64, "1", "most flows on a link of its way";
     }
 }

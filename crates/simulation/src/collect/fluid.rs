@@ -19,6 +19,13 @@ pub enum Link {
     Port(u32, u32),
 }
 
+impl Link {
+    /// True if both are links of one router's ports.
+    pub fn is_beside(self, other: Link) -> bool {
+        matches!((self, other), (Link::Port(one, _), Link::Port(two, _)) if one == two)
+    }
+}
+
 /// Demand of flows on links.
 #[derive(Debug, Default)]
 pub struct Fluid {

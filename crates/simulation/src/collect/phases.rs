@@ -18,7 +18,7 @@ struct Flow {
     begin: FlowBegin,
     /// None if it has not come.
     received: Option<Time>,
-    /// Bits that came in the measurement window, and the time that took, ps.
+    /// Bits that came in the measurement window, and the time in which they were sent, ps.
     measured: Option<(u64, Time)>,
     /// Links, and the flits that each is to carry.
     way: Vec<(Link, u64)>,
@@ -30,8 +30,9 @@ impl Flow {
         Some(self.received?.saturating_sub(self.begin.started).max(1))
     }
 
-    /// Fraction of its message that arrives per picosecond in the measurement window; none if fewer
-    /// than two packets came.
+    /// Fraction of its message that is sent per picosecond, of what comes in the measurement window;
+    /// none if fewer than two packets came. (By the times when packets were sent: when they come
+    /// depends on how long each waited on its way.)
     fn normalised_rate(&self) -> f64 {
         let (bits, time) = self.measured.unwrap_or((0, 1));
         bits as f64 / time.max(1) as f64 / self.begin.bits.max(1) as f64
@@ -108,12 +109,16 @@ fn by_phase(
     phases
 }
 
-/// Adds the part that is not sent, on the path of the part that was: the first link carries all of
-/// it.
+/// Adds the part that has not come, on the path of the part that was sent. A flow on one path has
+/// all of its flits on each link, whatever is on its way when the run ends; one whose packets took
+/// several paths has them in proportion, and the first link carries all of it.
 fn complete(way: &mut [(Link, u64)], flits: u64) {
+    // The ports of a router are one after the other.
+    let one_path = way.windows(2).all(|two| !two[0].0.is_beside(two[1].0));
     let sent = way.iter().map(|(_, flits)| *flits).max().unwrap_or(0);
     for (_, carried) in way {
-        let all = u128::from(*carried) * u128::from(flits) / u128::from(sent.max(1));
+        let share = if one_path { sent } else { *carried };
+        let all = u128::from(share) * u128::from(flits) / u128::from(sent.max(1));
         *carried = u64::try_from(all).unwrap_or(u64::MAX);
     }
 }

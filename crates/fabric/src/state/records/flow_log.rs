@@ -37,11 +37,11 @@ pub struct FlowHop {
 pub struct FlowArrival {
     pub source: EndpointId,
     pub message: u32,
-    /// Time when its first packet arrived, ps.
+    /// Time when the first of these packets was sent, ps.
     pub first: Time,
-    /// Time when its last packet arrived, ps.
+    /// Time when the last of them was sent, ps.
     pub last: Time,
-    /// Payload of all packets but the first.
+    /// Payload of all of them but the first that came.
     pub bits: u64,
 }
 
@@ -49,8 +49,8 @@ pub struct FlowArrival {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct FlowLog {
     pub rows: Vec<FlowBegin>,
-    /// By source and message: when the first and the last packet of the measurement window came,
-    /// payload bits of all but the first.
+    /// By source and message, of packets that came in the measurement window: when the first and
+    /// the last were sent, payload bits of all but one.
     pub arrived: FxHashMap<(EndpointId, u32), (Time, Time, u64)>,
     /// By output, source and message: flits.
     pub hops: FxHashMap<(OutIndex, EndpointId, u32), u64>,
