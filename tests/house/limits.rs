@@ -108,11 +108,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             87,
         ),
         (
-            "tests/physics/rates/buffers.rs fn \
-             a_small_buffer_gives_its_packets_over_its_round_trip",
-            119,
-        ),
-        (
             "tests/networks/dragonfly/mod.rs fn \
              what_cannot_be_built_is_refused_with_the_key_and_a_remedy",
             74,

@@ -158,6 +158,13 @@ fn tables_that_fit_no_router_are_refused() {
         ],
     );
     refused(
+        tree().set("router.top.credit_unit", "packet"),
+        &[
+            "router.top.credit_unit: credits are of one unit",
+            "write it in [router]",
+        ],
+    );
+    refused(
         tree().set("router.top.input_buffer", "3 flits"),
         &[
             "router.top.input_buffer: 3 flits holds 3 flits",

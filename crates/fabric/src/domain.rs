@@ -45,6 +45,10 @@ pub(super) struct Fixed {
     /// Rule by which NICs choose the virtual network of a packet, if they do.
     pub choice: Option<NicChoice>,
     pub max_packet: u16,
+    /// Flits of a buffer or queue that every packet takes at least ([`Network::least_room`]).
+    ///
+    /// [`Network::least_room`]: crate::setup::network::Network::least_room
+    pub least_room: u16,
     /// True if queued packets may take alternative routes
     /// ([`weir_network::routing::Routing::has_alternatives`]).
     pub alternatives: bool,

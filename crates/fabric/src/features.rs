@@ -1,10 +1,21 @@
 //! Questions about features that a compiled copy of the fabric may lack.
 
-use crate::domain::FabricDomain;
+use crate::domain::{FabricDomain, Fixed};
 use crate::setup::plain::Compiled;
 use crate::state::Timing;
 use crate::state::ports::wide_port::WIDE;
 use weir_network::routing::NicChoice;
+
+impl Fixed {
+    /// Flits of a buffer or queue that a packet of `flits` flits takes.
+    #[inline(always)]
+    pub(crate) fn place<K: Compiled>(&self, flits: u16) -> u16 {
+        match K::RICH {
+            true => flits.max(self.least_room),
+            false => flits,
+        }
+    }
+}
 
 impl<K: Compiled> FabricDomain<K> {
     /// True if flows are recorded.
@@ -35,6 +46,12 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn keeps_bubbles(&self) -> bool {
         K::RICH && self.fixed.bubbles
+    }
+
+    /// Flits of a buffer or queue that a packet of `flits` flits takes.
+    #[inline(always)]
+    pub(crate) fn place(&self, flits: u16) -> u16 {
+        self.fixed.place::<K>(flits)
     }
 
     /// True if queued packets may take alternative routes

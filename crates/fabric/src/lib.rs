@@ -38,8 +38,8 @@ pub use record::report::{DomainReport, FailingLink, MissingCredit, PortCounts, T
 pub use record::stall::{Deadlock, Wait, find_deadlock};
 pub use setup::blueprint::Blueprint;
 pub use setup::choices::{
-    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOfMessage, NicOrder,
-    Switching,
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, CreditUnit, Discipline, NicOfMessage,
+    NicOrder, Switching,
 };
 pub use setup::empty;
 pub use setup::flow_rules::{FlowRules, flow_kinds};

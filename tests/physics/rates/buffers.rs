@@ -41,6 +41,8 @@ struct Small {
     buffer: u64,
     /// Flits of each packet.
     packet: u64,
+    /// True if a packet takes the room of the longest, which is 24 flits.
+    whole: bool,
     /// Latency of the link between the switches and of terminal links, credit delay and router
     /// latency, ns.
     global: u64,
@@ -54,88 +56,88 @@ struct Small {
     round_trip: u64,
 }
 
+/// Output queues, latency of 10 ns of routers, of 500 ns of the link between the switches.
+const FAR: Small = Small {
+    buffer: 240,
+    packet: 24,
+    whole: false,
+    global: 500,
+    terminal: 5,
+    delay: 0,
+    router: 10,
+    queued: true,
+    round_trip: 2 * 500 + 24,
+};
+
+const CASES: [Small; 9] = [
+    FAR,
+    Small {
+        queued: false,
+        round_trip: 2 * 500 + 24 + 10,
+        ..FAR
+    },
+    Small {
+        delay: 76,
+        round_trip: 2 * 500 + 24 + 76,
+        ..FAR
+    },
+    // floor(50 / 4) = 12 packets: two flits are never used.
+    Small {
+        buffer: 50,
+        packet: 4,
+        round_trip: 2 * 500 + 4,
+        ..FAR
+    },
+    // floor(60 / 24) = 2 of them if each takes the room of the longest.
+    Small {
+        buffer: 60,
+        packet: 4,
+        whole: true,
+        round_trip: 2 * 500 + 4,
+        ..FAR
+    },
+    Small {
+        buffer: 60,
+        packet: 4,
+        whole: true,
+        queued: false,
+        round_trip: 2 * 500 + 4 + 10,
+        ..FAR
+    },
+    // One packet at a time.
+    Small {
+        buffer: 24,
+        global: 300,
+        round_trip: 2 * 300 + 24,
+        ..FAR
+    },
+    // The buffer behind the NIC's link is the smallest. A NIC has no latency.
+    Small {
+        buffer: 72,
+        global: 5,
+        terminal: 200,
+        round_trip: 2 * 200 + 24,
+        ..FAR
+    },
+    Small {
+        buffer: 72,
+        global: 5,
+        terminal: 200,
+        delay: 10,
+        router: 50,
+        queued: false,
+        round_trip: 2 * 200 + 24 + 10,
+        ..FAR
+    },
+];
+
 #[test]
 fn a_small_buffer_gives_its_packets_over_its_round_trip() {
     // A buffer of B flits holds n = floor(B / L) packets of L flits. A place is taken when the head
     // leaves upstream. The tail leaves the (idle) router a link latency d and L flit times later;
     // the credit takes another d and the credit delay c: n packets for every 2 d + L + c. Without
     // output queues the place is taken one router latency before the head is on the link.
-    let cases = [
-        Small {
-            buffer: 240,
-            packet: 24,
-            global: 500,
-            terminal: 5,
-            delay: 0,
-            router: 10,
-            queued: true,
-            round_trip: 2 * 500 + 24,
-        },
-        Small {
-            buffer: 240,
-            packet: 24,
-            global: 500,
-            terminal: 5,
-            delay: 0,
-            router: 10,
-            queued: false,
-            round_trip: 2 * 500 + 24 + 10,
-        },
-        Small {
-            buffer: 240,
-            packet: 24,
-            global: 500,
-            terminal: 5,
-            delay: 76,
-            router: 10,
-            queued: true,
-            round_trip: 2 * 500 + 24 + 76,
-        },
-        // floor(50 / 4) = 12 packets: two flits are never used.
-        Small {
-            buffer: 50,
-            packet: 4,
-            global: 500,
-            terminal: 5,
-            delay: 0,
-            router: 10,
-            queued: true,
-            round_trip: 2 * 500 + 4,
-        },
-        // One packet at a time.
-        Small {
-            buffer: 24,
-            packet: 24,
-            global: 300,
-            terminal: 5,
-            delay: 0,
-            router: 10,
-            queued: true,
-            round_trip: 2 * 300 + 24,
-        },
-        // The buffer behind the NIC's link is the smallest. A NIC has no latency.
-        Small {
-            buffer: 72,
-            packet: 24,
-            global: 5,
-            terminal: 200,
-            delay: 0,
-            router: 10,
-            queued: true,
-            round_trip: 2 * 200 + 24,
-        },
-        Small {
-            buffer: 72,
-            packet: 24,
-            global: 5,
-            terminal: 200,
-            delay: 10,
-            router: 50,
-            queued: false,
-            round_trip: 2 * 200 + 24 + 10,
-        },
-    ];
-    for (case, queue, credit_at) in cases.iter().flat_map(|case| {
+    for (case, queue, credit_at) in CASES.iter().flat_map(|case| {
         let routers = match case.queued {
             true => vec![("unlimited", "link")],
             // If the place is taken before the crossbar, output queues make no difference.
@@ -159,13 +161,17 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
             .set("router.credit_delay", format!("{} ns", case.delay))
             .set("router.latency", format!("{} ns", case.router))
             .set("router.output_queue", queue)
-            .set("router.credit_at", credit_at);
+            .set("router.credit_at", credit_at)
+            .set(
+                "router.credit_unit",
+                if case.whole { "packet" } else { "flit" },
+            );
         let network = flow(network, 0, 4, 1.0).message(&format!("{} flits", case.packet));
         let packets = run(&network);
         // It repeats every round trip, so a whole number of them holds an exact number of packets.
         let span = 80 * case.round_trip * NS;
         let got = rate(&packets, None, FROM, FROM + span) * span as f64 / NS as f64;
-        let places = case.buffer / case.packet;
+        let places = case.buffer / if case.whole { 24 } else { case.packet };
         assert_eq!(
             got,
             (80 * places * case.packet) as f64,

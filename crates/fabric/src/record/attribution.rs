@@ -99,7 +99,8 @@ impl<K: Compiled> FabricDomain<K> {
             let starved = at_link && self.is_short(place, channel.queue.head, now);
             let kind = if starved { Kind::Starved } else { own };
             let first = notes.here.len();
-            let (flits, _) = notes.look(&self.pool, channel.queue, LOOKED_AT, (first, kind));
+            let about = (first, kind, self.fixed.least_room);
+            let (flits, _) = notes.look(&self.pool, channel.queue, LOOKED_AT, about);
             let more = u64::from(channel.flits).saturating_sub(flits);
             notes.scale(first..notes.here.len(), flits, more);
         }
@@ -184,7 +185,8 @@ impl<K: Compiled> FabricDomain<K> {
         });
         let kind = if starved { Kind::Starved } else { own };
         let first = notes.here.len();
-        let (mut flits, mut more) = notes.look(&self.pool, request.queue, LOOKED_AT, (first, kind));
+        let about = (first, kind, self.fixed.least_room);
+        let (mut flits, mut more) = notes.look(&self.pool, request.queue, LOOKED_AT, about);
         if !self.fixed.voq {
             let base = self.ports.inputs[request.input as usize].queue_base;
             if let Some(behind) = self
@@ -192,9 +194,7 @@ impl<K: Compiled> FabricDomain<K> {
                 .fifos
                 .behind(base, request.input, request.in_queue)
             {
-                flits += notes
-                    .look(&self.pool, behind, LOOKED_AT_BEHIND, (first, kind))
-                    .0;
+                flits += notes.look(&self.pool, behind, LOOKED_AT_BEHIND, about).0;
             }
             more = false;
         }

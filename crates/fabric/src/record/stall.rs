@@ -185,7 +185,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let capacity = timing.output_queue?;
         let out = &self.ports.outputs[request.output as usize];
-        let flits = u32::from(self.pool.get(head).flits);
+        let flits = u32::from(self.place(self.pool.get(head).flits));
         let held = self.ports.channels[self.used_channel(out.channel_base, queue)?].flits;
         if held == 0 || held + flits <= capacity {
             return None;

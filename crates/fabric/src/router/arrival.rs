@@ -107,10 +107,11 @@ impl<K: Compiled> FabricDomain<K> {
             self.pool.get(index),
             &mut self.ports.outputs[output as usize],
         );
-        out.waiting += u32::from(packet.flits);
+        let flits = u32::from(self.fixed.place::<K>(packet.flits));
+        out.waiting += flits;
         let hooks = K::CC && self.fixed.at_arrival;
         if hooks && self.fixed.can.drops && packet.class == Classes::LOSSY {
-            out.lossy += u32::from(packet.flits);
+            out.lossy += flits;
         }
         out.peak = out.peak.max(out.level());
         if hooks && self.fixed.can.observes {

@@ -192,7 +192,7 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(index) = self.take_head(at) else {
             return;
         };
-        let flits = u32::from(self.pool.get(index).flits);
+        let flits = u32::from(self.place(self.pool.get(index).flits));
         let out = &mut self.ports.outputs[output as usize];
         out.waiting -= flits;
         out.lossy -= flits;
@@ -241,9 +241,10 @@ impl<K: Compiled> FabricDomain<K> {
                 from = u32::from(queue) + 1;
                 continue;
             }
-            let flits = u32::from(packet.flits);
-            self.ports.channels[channel].pop(&self.pool);
-            let empty = self.ports.channels[channel].queue.is_empty();
+            let flits = u32::from(self.place(packet.flits));
+            let channel = &mut self.ports.channels[channel];
+            channel.pop(&self.pool, |flits| self.fixed.place::<K>(flits));
+            let empty = channel.queue.is_empty();
             let out = &mut self.ports.outputs[output as usize];
             out.queued -= flits;
             out.lossy -= flits;

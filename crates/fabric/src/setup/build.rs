@@ -73,6 +73,7 @@ impl Fixed {
             injection_vcs: network.vcs(LinkKind::TERMINAL),
             choice: network.routing.choice_at_nic(),
             max_packet: parameters.max_packet,
+            least_room: network.least_room(),
             alternatives: network.routing.has_alternatives(),
             bubbles: network.routing.keeps_bubbles(),
             allocates: network.routers.iter().any(RouterParameters::allocates),

@@ -51,6 +51,17 @@ pub enum CreditAt {
     Crossing,
 }
 
+/// Room that a packet takes in a buffer or queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CreditUnit {
+    /// As many flits as it has.
+    #[default]
+    Flit,
+    /// That of the longest packet, however short it is, as in CODES.
+    Packet,
+}
+
 /// Flits of a queue that adaptive routing counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -61,7 +61,7 @@ pub fn is_controlled(scheme: &dyn Scheme) -> bool {
 /// - buffers that queues share,
 /// - credits that are taken before a packet joins an output queue,
 /// - routers that store packets or take time between two of a virtual channel,
-/// - routings that keep bubbles,
+/// - routings that keep bubbles, and packets that all take the room of the longest,
 /// - links that fail during the run, or carry nothing.
 pub fn is_rich(blueprint: &Blueprint) -> bool {
     let network = &blueprint.network;
@@ -81,6 +81,7 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
         || network.routing.has_alternatives()
         || network.routing.choice_at_nic().is_some()
         || network.routing.keeps_bubbles()
+        || network.least_room() > 1
         || network.failures.any_during_run()
         || !kinds.into_iter().all(few)
         || !network.routers.iter().all(plain)

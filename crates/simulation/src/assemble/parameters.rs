@@ -12,6 +12,7 @@ pub(super) fn parameters(experiment: &Experiment) -> Parameters {
         // Sizes that do not fit are refused by `config::check`.
         flit: experiment.router.flit_size(),
         max_packet: u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX),
+        credit_unit: experiment.router.credit_unit,
         injection_vcs: experiment.nic.injection_vcs,
         order: experiment.nic.order,
         acknowledge: experiment.nic.acknowledge,

@@ -2,7 +2,7 @@
 
 use super::sections::application::{ApplicationSection, ProgramConfig};
 use super::sections::defaults::Elsewhere;
-use super::sections::experiment::Experiment;
+use super::sections::experiment::{Experiment, RouterConfig};
 use super::sections::workload::{DriveConfig, TrafficSection, WorkloadConfig};
 use weir_input::ConfigError;
 use weir_input::tree::{Member, Node, Value, inline, key};
@@ -32,7 +32,11 @@ pub(super) fn text(experiment: &Experiment) -> Result<String, ConfigError> {
     for (kind, router) in &experiment.router_kinds {
         let mut own = Node::written(router)?;
         if let Value::Table(members) = &mut own.value {
-            members.retain(|member| member.key != "flit");
+            members.retain(|member| {
+                RouterConfig::FOR_ALL
+                    .iter()
+                    .all(|(key, _)| member.key != *key)
+            });
         }
         add(&format!("[router.{}]", key(kind)), &own);
     }

@@ -40,6 +40,8 @@ enum What {
         how: How,
         unit: &'static str,
     },
+    /// The communication times of a job's tasks as one number.
+    Tasks { group: String, how: How },
     /// An iteration of a job, or of several.
     Iteration {
         pattern: String,
@@ -263,7 +265,7 @@ impl Metric {
             | What::Ports { unit, .. } => unit,
             What::Kept { kept, .. } => kept.unit(),
             What::Derived { unit } => unit,
-            What::Mean { .. } | What::Iteration { .. } => "ns",
+            What::Mean { .. } | What::Iteration { .. } | What::Tasks { .. } => "ns",
             What::Occupancy { .. } => "B",
             What::Rates { stat, .. } => match stat {
                 RateStat::One(_) => "",

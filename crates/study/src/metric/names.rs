@@ -1,10 +1,9 @@
 //! Reads the names of metrics.
 
 use super::kept::Kept;
-use super::pattern::chosen;
+use super::pattern::{chosen, known_job, split, unknown};
 use super::slowdown;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
-use weir_input::suggest;
 use weir_model::table::{Attribute, Attributes, Table};
 use weir_result::schema::{self, LATENCY_CLASSES};
 use weir_result::{Cost, JobSeries, JobTotals, LatencyNumbers, Summary, Whose, endpoints_of};
@@ -95,37 +94,11 @@ fn derived() -> What {
     }
 }
 
-fn unknown(name: &str, part: &str, what: &str, valid: &[&str]) -> NotAMetric {
-    let remedy = match valid {
-        [] => "the list of metrics is in docs/job-file.md".to_string(),
-        valid => suggest(part, what, valid, '`'),
-    };
-    NotAMetric {
-        message: format!("there is no metric {name:?}"),
-        remedy,
-    }
-}
-
-fn split<'a>(name: &str, rest: &'a str) -> Outcome<(&'a str, &'a str)> {
-    rest.split_once('.')
-        .ok_or_else(|| unknown(name, "", "", &[]))
-}
-
 /// Ways to make one number from those of several jobs or routers.
 const OF_SEVERAL: [&str; 4] = ["max", "min", "mean", "sum"];
 
-/// A single job.
-fn known_job(job: &str, jobs: &[String]) -> Outcome<()> {
-    if job.contains('*') {
-        return Err(NotAMetric {
-            message: format!("{job:?} are several workloads"),
-            remedy: "name one; `jobs.lammps-*.communication.max` and `iterations.lammps-*.0.time` \
-                     make one number of several"
-                .into(),
-        });
-    }
-    chosen(job, jobs).map(|_| ())
-}
+/// Communication times of the tasks of a job: `jobs.hot.task_communication.mean`.
+const TASKS: &str = "task_communication";
 
 /// `jobs.hot.finish`, `jobs.lammps-*.communication.max`.
 fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
@@ -133,7 +106,16 @@ fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     let known = JobTotals::ATTRIBUTES;
     if !job.contains('*') {
         known_job(job, jobs)?;
-        return attribute(format!("data/jobs/{job}"), rest, known);
+        let group = format!("data/jobs/{job}");
+        let tasks = rest.strip_prefix(TASKS);
+        let Some(end) = tasks.and_then(|rest| rest.strip_prefix('.')) else {
+            return attribute(group, rest, known);
+        };
+        if !OF_SEVERAL.contains(&end) {
+            return Err(unknown(name, end, "ends", &OF_SEVERAL));
+        }
+        let how = how(name, end)?;
+        return Ok(What::Tasks { group, how });
     }
     chosen(job, jobs)?;
     let (rest, last) = rest.rsplit_once('.').unwrap_or((rest, ""));

@@ -1,4 +1,4 @@
-//! Several jobs by one name: `lammps-*`.
+//! Parts of the names of metrics; several jobs by one name: `lammps-*`.
 
 use super::NotAMetric;
 use weir_input::suggest;
@@ -42,6 +42,36 @@ pub fn each(name: &str, jobs: &[String]) -> Result<Vec<String>, NotAMetric> {
         parts.join(".")
     });
     Ok(named.collect())
+}
+
+/// Refusal of a part of a name, which is none of the valid ones.
+pub(super) fn unknown(name: &str, part: &str, what: &str, valid: &[&str]) -> NotAMetric {
+    let remedy = match valid {
+        [] => "the list of metrics is in docs/job-file.md".to_string(),
+        valid => suggest(part, what, valid, '`'),
+    };
+    NotAMetric {
+        message: format!("there is no metric {name:?}"),
+        remedy,
+    }
+}
+
+pub(super) fn split<'a>(name: &str, rest: &'a str) -> Result<(&'a str, &'a str), NotAMetric> {
+    rest.split_once('.')
+        .ok_or_else(|| unknown(name, "", "", &[]))
+}
+
+/// A single job.
+pub(super) fn known_job(job: &str, jobs: &[String]) -> Result<(), NotAMetric> {
+    if job.contains('*') {
+        return Err(NotAMetric {
+            message: format!("{job:?} are several workloads"),
+            remedy: "name one; `jobs.lammps-*.communication.max` and `iterations.lammps-*.0.time` \
+                     make one number of several"
+                .into(),
+        });
+    }
+    chosen(job, jobs).map(|_| ())
 }
 
 #[cfg(test)]

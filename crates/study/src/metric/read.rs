@@ -44,6 +44,7 @@ impl Metric {
                 let values = values.filter(|values| !values.is_empty());
                 values.and_then(|values| one(*how, values.into_iter()))
             }
+            What::Tasks { group, how } => tasks(result, group, *how)?,
             What::Iteration {
                 pattern,
                 number,
@@ -300,6 +301,18 @@ fn jobs(result: &ResultFile, pattern: &str) -> Result<Vec<(String, u64)>, TraceE
         }
     }
     Ok(found)
+}
+
+/// None if the job was not done.
+fn tasks(result: &ResultFile, group: &str, how: How) -> Outcome {
+    if is_cut_off(result, group)? {
+        return Ok(None);
+    }
+    let times = result.column(group, "task_communication_ps")?;
+    Ok(one(
+        how,
+        times.into_iter().flatten().map(|ps| ps as f64 / 1e3),
+    ))
 }
 
 /// One number of those of the jobs. None if one of them did not end it.

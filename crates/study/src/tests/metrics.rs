@@ -48,6 +48,8 @@ fn attributes_are_found_and_times_are_in_ns() {
             "latency.message.max_at_least",
             "summary.notes",
             "jobs.stencil.communication",
+            "jobs.stencil.task_communication.mean",
+            "jobs.stencil.task_communication.max",
         ],
     );
     let expected = [
@@ -60,6 +62,8 @@ fn attributes_are_found_and_times_are_in_ns() {
         data.latency[1].1.arrived.max() as f64 / 1e3,
         2.0,
         job.communication() as f64 / 1e3,
+        70_000.002,
+        70_000.004,
     ];
     assert_eq!(values, expected.map(Some));
     let headers = [
@@ -454,6 +458,7 @@ fn names_that_are_no_metric_are_refused_with_the_nearest() {
         ("ejection.data @ 1 parsec..2 us", "write two times"),
         ("scheme", "docs/job-file.md"),
         ("jobs.st*.communication", "max"),
+        ("jobs.stencil.task_communication.p99", "`max`"),
         ("jobs.sten-*.communication.max", "did you mean `stencil`"),
         ("latency.job.st*.network.mean", "name one"),
         ("iterations.stencil.first.time", "iterations.halo.2.time"),

@@ -1,9 +1,9 @@
 //! A place that stays free in each ring ([`weir_network::routing::Routing::onward`]), so that some
 //! packet of it can always move.
 //!
-//! Buffers are counted in places of the longest packet then. (By flits a packet of half that length
-//! that moves on would leave half of a free place behind and half before it, in neither of which a
-//! long one fits: the bubble would be gone.)
+//! All packets take the room of the longest then. (By flits a packet of half that length that moves
+//! on would leave half of a free place behind and half before it, in neither of which a long one
+//! fits: the bubble would be gone.)
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -44,15 +44,6 @@ impl<K: Compiled> FabricDomain<K> {
         packet.flight.flags &= !Flight::ENTERS;
         if self.ports.outputs[output as usize].ring && !goes_on {
             packet.flight.flags |= Flight::ENTERS;
-        }
-    }
-
-    /// Flits of a buffer that a packet of `flits` flits takes.
-    #[inline(always)]
-    pub(crate) fn place(&self, flits: u16) -> u16 {
-        match self.keeps_bubbles() {
-            true => self.fixed.max_packet,
-            false => flits,
         }
     }
 

@@ -263,7 +263,7 @@ impl<K: Compiled> FabricDomain<K> {
         let router = self.ports.routers[self.ports.inputs[from.0 as usize].router as usize].id;
         let packet = self.pool.get_mut(index);
         self.network.routing.take(&mut packet.flight, router, hop);
-        let flits = u32::from(packet.flits);
+        let flits = u32::from(self.fixed.place::<K>(packet.flits));
         if output != first {
             let lossy = match K::CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
                 true => flits,

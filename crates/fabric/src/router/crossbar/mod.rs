@@ -91,7 +91,7 @@ impl<K: Compiled> FabricDomain<K> {
             return Crossing::Until(time);
         }
         let packet = self.pool.get(index);
-        let flits = u32::from(packet.flits);
+        let flits = u32::from(self.place(packet.flits));
         let class = packet.class;
         let timing = &self.timings[out.timing as usize];
         let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
@@ -193,7 +193,7 @@ impl<K: Compiled> FabricDomain<K> {
     fn check_queue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
         let out = &self.ports.outputs[output as usize];
-        let flits = u32::from(packet.flits);
+        let flits = u32::from(self.place(packet.flits));
         let channel = self.channel(out.channel_base, packet.queue);
         let queue = &self.ports.channels[channel];
         let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
@@ -396,7 +396,7 @@ impl<K: Compiled> FabricDomain<K> {
         let flits = packet.flits;
         let in_time = place.crossbar.time(flits);
         place.free_at = now + in_time;
-        out.waiting -= u32::from(flits);
+        out.waiting -= u32::from(self.fixed.place::<K>(flits));
         let tail_in = packet.tail();
         if K::CC && self.fixed.can.drops {
             packet.wait(now - packet.head);

@@ -28,7 +28,8 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
-        let (queue, flits, ready) = (packet.queue, u32::from(packet.flits), packet.head);
+        let flits = u32::from(self.place(packet.flits));
+        let (queue, ready) = (packet.queue, packet.head);
         let out = &self.ports.outputs[output as usize];
         let alone = out.ready == 0 && out.link_free <= ready;
         let timing = &self.timings[out.timing as usize];
@@ -48,7 +49,7 @@ impl<K: Compiled> FabricDomain<K> {
         let out = &mut self.ports.outputs[output as usize];
         out.queued += flits;
         let time = ready.max(out.link_free);
-        self.ports.channels[channel].push(&mut self.pool, index);
+        self.ports.channels[channel].push(&mut self.pool, index, flits);
         self.wake_link(output, time);
     }
 
@@ -103,14 +104,14 @@ impl<K: Compiled> FabricDomain<K> {
         let base = out.channel_base;
         let place = self.channel(base, queue);
         let channel = &mut self.ports.channels[place];
-        let Some(index) = channel.pop(&self.pool) else {
+        let Some(index) = channel.pop(&self.pool, |flits| self.fixed.place::<K>(flits)) else {
             return;
         };
         let packet = self.pool.get_mut(index);
         if K::CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
-        let flits = u32::from(packet.flits);
+        let flits = u32::from(self.fixed.place::<K>(packet.flits));
         let next = channel.queue.head;
         if next == NO_PACKET {
             self.clear_ready(output, queue);
@@ -301,7 +302,7 @@ impl<K: Compiled> FabricDomain<K> {
             choice.again = choice.again.min(ready);
             return None;
         }
-        let flits = u32::from(self.pool.get(index).flits);
+        let flits = u32::from(self.place(self.pool.get(index).flits));
         if !prepaid && !self.has_credit(channel, flits, now) {
             choice.starved = true;
             let credit = &self.ports.channels[self.home(channel)].credit;
@@ -345,11 +346,11 @@ impl<K: Compiled> FabricDomain<K> {
             && packet.class == Classes::LOSSY
             && output < self.first_nic_output
         {
-            out.lossy -= u32::from(packet.flits);
+            out.lossy -= u32::from(self.fixed.place::<K>(packet.flits));
         }
         out.counts.flits += u64::from(packet.flits);
         out.counts.packets += 1;
-        out.last_sent = packet.flits;
+        out.last_sent = self.fixed.place::<K>(packet.flits);
         out.counts.busy += end - depart + again;
         if out.is_stalled() {
             out.stalled_since = out.stalled_since.max(end);

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::setup::flow_rules::FlowRules;
 use crate::state::{Output, Wire};
 use crate::{
-    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, CreditUnit, Discipline, NicOrder,
+    Switching,
 };
 use weir_congestion::About;
 use weir_input::{Buffer, OutputQueue, Speedup};
@@ -30,6 +31,8 @@ pub struct Parameters {
     pub flit: FlitSize,
     /// The longest packet in flits.
     pub max_packet: u16,
+    /// Room that a packet takes.
+    pub credit_unit: CreditUnit,
     /// Virtual channels per class on injection links.
     pub injection_vcs: u8,
     /// Order of a NIC's messages.
@@ -216,6 +219,18 @@ pub struct Network {
 }
 
 impl Network {
+    /// Flits of a buffer or queue that every packet takes at least: those of the longest, if
+    /// credits are for whole packets or a routing keeps bubbles.
+    pub fn least_room(&self) -> u16 {
+        let packets =
+            self.parameters.credit_unit == CreditUnit::Packet || self.routing.keeps_bubbles();
+        if packets {
+            self.parameters.max_packet
+        } else {
+            1
+        }
+    }
+
     /// The network inside the node of these two endpoints; None if there is none, or they are on
     /// different nodes.
     pub fn inside(&self, ends: [EndpointId; 2]) -> Option<Inside> {

@@ -245,22 +245,22 @@ impl Channel {
         }
     }
 
-    /// Appends a packet to the output queue.
+    /// Appends a packet to the output queue, in which it takes the room of `flits` flits.
     #[inline]
-    pub fn push(&mut self, pool: &mut Pool, index: PacketIndex) {
+    pub fn push(&mut self, pool: &mut Pool, index: PacketIndex, flits: u32) {
         let packet = pool.get(index);
         if self.queue.is_empty() {
             self.first_ready = packet.head;
         }
-        self.flits += u32::from(packet.flits);
+        self.flits += flits;
         self.queue.push(pool, index);
     }
 
-    /// Takes the first packet out of the output queue.
+    /// Takes the first packet out of the output queue, in which it took the room that `place` says.
     #[inline]
-    pub fn pop(&mut self, pool: &Pool) -> Option<PacketIndex> {
+    pub fn pop(&mut self, pool: &Pool, place: impl Fn(u16) -> u16) -> Option<PacketIndex> {
         let index = self.queue.pop(pool)?;
-        self.flits -= u32::from(pool.get(index).flits);
+        self.flits -= u32::from(place(pool.get(index).flits));
         let next = self.queue.head;
         if next != NO_PACKET {
             self.first_ready = pool.get(next).head;

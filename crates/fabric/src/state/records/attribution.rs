@@ -166,21 +166,22 @@ impl Attribution {
             + self.pressure_rows.capacity() * size_of::<((Time, InIndex, OutIndex), u64)>()
     }
 
-    /// Takes note of packets of a queue; the notes of the queue begin at `first` in
-    /// [`Attribution::here`]. Returns their flits, and true if there are more than were looked at.
+    /// Takes note of packets of a queue, each of which takes the room of `least` flits at least;
+    /// the notes of the queue begin at `first` in [`Attribution::here`]. Returns their flits, and
+    /// true if there are more than were looked at.
     #[inline]
     pub fn look(
         &mut self,
         pool: &Pool,
         queue: Fifo,
         most: usize,
-        (first, kind): (usize, Kind),
+        (first, kind, least): (usize, Kind, u16),
     ) -> (u64, bool) {
         let most = if self.sources { usize::MAX } else { most };
         let (mut index, mut sum, mut count) = (queue.head, 0, 0);
         while index != NO_PACKET && count < most {
             let packet = pool.get(index);
-            let flits = u64::from(packet.flits);
+            let flits = u64::from(packet.flits.max(least));
             let who = Who::of(pool.origin(index), packet.flight.destination, self.sources);
             match self.here[first..].last_mut() {
                 Some((last, _, sum)) if *last == who => *sum += flits,

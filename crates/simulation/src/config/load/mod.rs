@@ -186,15 +186,14 @@ fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>),
     }
     let base = section.parse()?;
     let kinds = tables.into_iter().map(|Member { key, value, .. }| {
-        if let Some(flit) = value.get("flit") {
-            return Err(ConfigError::at(
-                &flit.origin,
-                section.about(
-                    &format!("{key}.flit"),
-                    "flits are of one size in the whole network",
-                ),
-                "write it in [router]",
-            ));
+        for (name, why) in RouterConfig::FOR_ALL {
+            if let Some(given) = value.get(name) {
+                return Err(ConfigError::at(
+                    &given.origin,
+                    section.about(&format!("{key}.{name}"), why),
+                    "write it in [router]",
+                ));
+            }
         }
         let own = section.node.clone().overlaid(value);
         let own = Section::new(own, format!("router.{key}")).parse()?;

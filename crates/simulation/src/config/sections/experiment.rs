@@ -9,7 +9,8 @@ use super::defaults::is_no;
 use super::nodes::NodesConfig;
 use super::workload::WorkloadConfig;
 use weir_fabric::{
-    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, CreditUnit, Discipline, NicOrder,
+    Switching,
 };
 use weir_input::registry::Chosen;
 use weir_input::{Buffer, Duration, OutputQueue, Section, Size, Speedup, Until};
@@ -20,13 +21,17 @@ use weir_network::{queueing, routing, topology};
 /// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
 ///
 /// If a network has several kinds of routers (a tree: leaf, inner, top), a table for a kind gives
-/// the values that differ there: `[router.top]` with `latency = "50 ns"`. All keys but `flit` can
-/// be in it.
+/// the values that differ there: `[router.top]` with `latency = "50 ns"`. All keys but `flit` and
+/// `credit_unit` can be in it.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterConfig {
     /// Size of one flit, the unit of buffers and credits (bits or bytes).
     pub flit: Size,
+    /// Room that a packet takes in a buffer or queue, and so in the levels that routing and
+    /// congestion control see. "flit": its own flits. "packet": that of the longest packet
+    /// (`nic.max_packet`), however short it is, as in CODES.
+    pub credit_unit: CreditUnit,
     /// From the head at an input (of "store_and_forward" routers: the tail; of "time_steps": the
     /// beginning of the step) to the head at the output link of an idle router.
     pub latency: Duration,
@@ -82,6 +87,7 @@ impl Default for RouterConfig {
     fn default() -> Self {
         RouterConfig {
             flit: Size::Bits(100),
+            credit_unit: CreditUnit::Flit,
             latency: Duration(10_000),
             switching: Switching::CutThrough,
             credit_delay: Duration(0),
@@ -99,6 +105,15 @@ impl Default for RouterConfig {
 }
 
 impl RouterConfig {
+    /// Keys that are for all kinds of routers, and why.
+    pub const FOR_ALL: [(&'static str, &'static str); 2] = [
+        ("flit", "flits are of one size in the whole network"),
+        (
+            "credit_unit",
+            "credits are of one unit in the whole network",
+        ),
+    ];
+
     /// The flit in bits. A checked experiment has no other flits than of bits.
     pub fn flit_size(&self) -> FlitSize {
         match self.flit {

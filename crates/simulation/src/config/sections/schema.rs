@@ -36,13 +36,15 @@ pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     (sections, definitions)
 }
 
-/// Permitted content of a table in `[router]`, by the schema of `[router]`: all but the size of
-/// flits.
+/// Permitted content of a table in `[router]`, by the schema of `[router]`: all but the keys
+/// that are for all kinds.
 fn of_one_kind(router: &Json) -> Json {
     let mut own = router.clone();
     own["description"] = "What is different for routers of this kind.".into();
     if let Some(properties) = own["properties"].as_object_mut() {
-        properties.remove("flit");
+        for (key, _) in RouterConfig::FOR_ALL {
+            properties.remove(key);
+        }
         // Keys that are left out are as in [router], whatever the default there.
         for property in properties.values_mut().filter_map(Json::as_object_mut) {
             property.remove("default");
