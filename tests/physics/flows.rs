@@ -361,6 +361,19 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
     );
 }
 
+/// A packet of 24 flits and one of a flit follow each other on a link of their own: between their
+/// heads the link is full.
+#[test]
+fn the_rate_of_a_flow_is_of_what_lies_between_its_first_and_last_head() {
+    let data = flow(two_switches(), "f", 0, 4, 1)
+        .with("motif.bytes", "312 B")
+        .run()
+        .data;
+    let rate = data.flows.as_ref().expect("flows").measured_rate[0];
+    // 25 flits carry 312 bytes, the first 24 of them 300.
+    assert!((rate - 25.0 / 24.0 * 300.0 / 312.0).abs() < 1e-9, "{rate}");
+}
+
 /// The optimum counts all flits of each flow on every link of its path, even if the run ends while
 /// some are on their way. Rates go by the times when packets were sent, which are a few packet
 /// times late at most.

@@ -1,18 +1,20 @@
-//! The event queue of one domain: a timing wheel for the near future and a heap for the far one.
+//! The event queue of one domain: a timing wheel for the near future, and what is beyond it.
 
+mod far;
 mod moment;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use weir_model::{NEVER, Time};
 use weir_slots::Slots;
 
+use far::Far;
 pub use moment::EventKey;
 use moment::Moment;
 
 /// Buckets of the wheel.
 const BUCKETS: usize = 8192;
+/// Buckets of least length in a part of the far future: half of the wheel, so that a part fits into
+/// it when its turn comes.
+const PART: usize = BUCKETS / 2;
 const WORDS: usize = BUCKETS / 64;
 
 /// Events in one chunk: with its header a chunk fills two cache lines, of which few events touch
@@ -79,8 +81,7 @@ pub struct EventQueue {
     current: Vec<u64>,
     /// Number (time >> shift) of that bucket.
     now: u64,
-    far: BinaryHeap<Reverse<(Time, EventKey)>>,
-    far_from: Time,
+    far: Far,
     /// The next events of the bucket being emptied, if those are many simultaneous ones; events in
     /// `current` are later.
     moment: Moment,
@@ -106,8 +107,7 @@ impl EventQueue {
             free: NONE,
             current: Vec::new(),
             now: 0,
-            far: BinaryHeap::new(),
-            far_from: NEVER,
+            far: Far::new(shift + PART.ilog2()),
             moment: Moment::new(keys),
             places,
         }
@@ -164,8 +164,7 @@ impl EventQueue {
             self.taken = self.taken.saturating_add(1);
         } else {
             debug_assert!(bucket > self.now, "an event in the past");
-            self.far_from = self.far_from.min(time);
-            self.far.push(Reverse((time, key)));
+            self.far.push(time, key);
         }
     }
 
@@ -267,7 +266,7 @@ impl EventQueue {
             let first = self.events_of(bucket).min().map_or(0, |event| event >> 32);
             (bucket << self.shift) + first
         });
-        near.min(self.far_from)
+        near.min(self.far.first())
     }
 
     /// All events that have not been taken, in no order.
@@ -281,8 +280,7 @@ impl EventQueue {
             let events = self.events_of(bucket);
             events.map(move |event| (start + (event >> 32), event as EventKey))
         });
-        let far = self.far.iter().map(|Reverse(event)| *event);
-        let all = current.chain(near).chain(far);
+        let all = current.chain(near).chain(self.far.events());
         all.chain(self.moment.events()).collect()
     }
 
@@ -346,7 +344,8 @@ impl EventQueue {
             }
         }
         let near = self.next_bucket();
-        let far = (self.far_from != NEVER).then_some(self.far_from >> self.shift);
+        let far = self.far.first();
+        let far = (far != NEVER).then_some(far >> self.shift);
         let Some(bucket) = near.into_iter().chain(far).min() else {
             return false;
         };
@@ -451,18 +450,16 @@ impl EventQueue {
     fn bring_near(&mut self) {
         // At most 2⁴⁴ beyond a time that is reached.
         let end = (self.now + BUCKETS as u64) << self.shift;
-        while self.far_from < end {
-            let Some(Reverse((time, key))) = self.far.pop() else {
-                break;
-            };
-            let event = self.pack(time, key);
-            let bucket = time >> self.shift;
-            if bucket == self.now {
-                self.current.push(event);
-            } else {
-                self.push_near(bucket, event);
+        while let Some(events) = self.far.take_until(end) {
+            for (time, key) in events {
+                let event = self.pack(time, key);
+                let bucket = time >> self.shift;
+                if bucket == self.now {
+                    self.current.push(event);
+                } else {
+                    self.push_near(bucket, event);
+                }
             }
-            self.far_from = self.far.peek().map_or(NEVER, |Reverse((time, _))| *time);
         }
     }
 
@@ -472,7 +469,7 @@ impl EventQueue {
             + self.current.capacity() * 8
             + self.buckets.len() * 4
             + self.occupied.len() * 8
-            + self.far.capacity() * 16
+            + self.far.memory_bytes()
             + self.moment.memory_bytes()
     }
 }

@@ -45,11 +45,12 @@ pub enum Fault {
         /// The workload's name.
         job: String,
     },
-    /// An output queue without limit holds as much as can be counted.
+    /// As much waits for a port, in an output queue without limit or of packets that routers send,
+    /// as can be counted.
     #[error(
-        "an output queue at port {port} of router {router} holds {flits} flits at {simulated_ps} \
-         ps, and more cannot be counted, though router.output_queue is \"unlimited\"; write a \
-         size, a lower load, or a larger router.flit"
+        "{flits} flits wait for port {port} of router {router} at {simulated_ps} ps, and more \
+         cannot be counted; write a size if router.output_queue is \"unlimited\", a lower load, or \
+         a larger router.flit"
     )]
     QueueFull {
         /// Simulated time, ps.
@@ -58,7 +59,7 @@ pub enum Fault {
         router: u32,
         /// Its port.
         port: u32,
-        /// Contents of the queue.
+        /// Their number.
         flits: u32,
     },
     /// A task does operations for ever without simulated time passing.

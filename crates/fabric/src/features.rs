@@ -9,7 +9,7 @@ use weir_network::routing::NicChoice;
 impl Fixed {
     /// Flits of a buffer or queue that a packet of `flits` flits takes.
     #[inline(always)]
-    pub(crate) fn place<K: Compiled>(&self, flits: u16) -> u16 {
+    pub(crate) fn room_of<K: Compiled>(&self, flits: u16) -> u16 {
         match K::RICH {
             true => flits.max(self.least_room),
             false => flits,
@@ -50,8 +50,8 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Flits of a buffer or queue that a packet of `flits` flits takes.
     #[inline(always)]
-    pub(crate) fn place(&self, flits: u16) -> u16 {
-        self.fixed.place::<K>(flits)
+    pub(crate) fn room_of(&self, flits: u16) -> u16 {
+        self.fixed.room_of::<K>(flits)
     }
 
     /// True if queued packets may take alternative routes

@@ -279,6 +279,10 @@ fn congestion_control_and_traffic_of_codes_are_taken_over() {
     expect("congestion.period", "20 us".into());
     expect("congestion.buffer", "16 KiB".into());
     expect("congestion.count", "packets".into());
+    expect("router.credit_unit", "packet".into());
+    // Packets of two chunks take the room of their own.
+    let (text, _) = imported("codes", "torus.conf");
+    assert!(text.contains("credit_unit = \"flit\""), "{text}");
     expect("routing.algorithm", "ugal".into());
     expect("routing.candidates", 3.into());
     // 1,024 bytes of 64-byte flits.

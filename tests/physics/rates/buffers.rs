@@ -35,6 +35,19 @@ fn a_small_output_queue_limits_packets_that_find_their_link_free_too() {
     }
 }
 
+#[test]
+fn short_packets_that_take_whole_places_fill_an_output_queue_too() {
+    // 60 flits are places for two packets, however short: two flits for every 10 ns.
+    let network = measured(Experiment::dragonfly(2, 4, 2))
+        .set("router.latency", "10 ns")
+        .set("router.input_buffer", "100 packets")
+        .set("router.output_queue", "60 flits")
+        .set("router.credit_unit", "packet");
+    let packets = run(&flow(network, 2, 10, 1.0).message("1 flits"));
+    let got = rate(&packets, None, FROM, FROM + 200 * 10 * NS) * 200.0 * 10.0;
+    assert!((got - 200.0 * 2.0).abs() < 1e-6, "{got}");
+}
+
 /// One case of a buffer that is too small.
 struct Small {
     /// Flits of each input buffer.

@@ -140,7 +140,7 @@ impl<K: Compiled> FabricDomain<K> {
         let vcs = u32::from(self.fixed.injection_vcs);
         let last = u32::from(self.ends.nics[nic as usize].vc);
         let first = u32::from(self.class_of_data()) * queues;
-        let least = u32::from(self.place(1));
+        let least = u32::from(self.room_of(1));
         let (mut open, mut again) = (0, NEVER);
         for within in 0..queues {
             let vc = within / (queues / vcs);

@@ -70,7 +70,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let (source, last) = (nic.id, nic.vc);
         let first = u32::from(new.class) * queues;
-        let (flits, mut again) = (u32::from(self.place(new.flits)), NEVER);
+        let (flits, mut again) = (u32::from(self.room_of(new.flits)), NEVER);
         for step in 1..=u16::from(vcs) {
             let turn = u16::from(last) + step;
             let vc = if turn < u16::from(vcs) {
@@ -110,7 +110,7 @@ impl<K: Compiled> FabricDomain<K> {
         let nic = &self.ends.nics[(output - self.first_nic_output) as usize];
         let (source, last) = (nic.id, u32::from(nic.vc));
         let vcs = u32::from(self.fixed.injection_vcs);
-        let flits = u32::from(self.place(new.flits));
+        let flits = u32::from(self.room_of(new.flits));
         let (mut best, mut again) = (None, NEVER);
         for step in 1..=vcs {
             let vc = (last + step) % vcs;

@@ -1,7 +1,7 @@
 //! Record of flows for the fluid model: when each began, and how much of it each link carried.
 
 use crate::setup::plain::Compiled;
-use crate::state::records::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
+use crate::state::records::flow_log::{Arrived, FlowArrival, FlowBegin, FlowHop, FlowReport};
 
 use crate::domain::FabricDomain;
 use crate::state::OutIndex;
@@ -43,17 +43,16 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         }
         let key = (origin.source, origin.message);
-        match self.records.flow_log.arrived.get_mut(&key) {
-            None => {
-                let sent = origin.injected;
-                self.records.flow_log.arrived.insert(key, (sent, sent, 0));
-            }
-            Some((first, last, bits)) => {
-                *first = origin.injected.min(*first);
-                *last = origin.injected.max(*last);
-                *bits += u64::from(origin.payload_bits);
-            }
-        }
+        let (sent, bits) = (origin.injected, u64::from(origin.payload_bits));
+        let arrived = self.records.flow_log.arrived.entry(key);
+        let arrived = arrived.or_insert(Arrived {
+            first: sent,
+            last: (sent, bits),
+            bits: 0,
+        });
+        arrived.first = arrived.first.min(sent);
+        arrived.last = arrived.last.max((sent, bits));
+        arrived.bits += bits;
     }
 
     /// A packet leaves a router.
@@ -86,12 +85,12 @@ impl<K: Compiled> FabricDomain<K> {
         hops.sort_unstable();
         let arrived = std::mem::take(&mut self.records.flow_log.arrived).into_iter();
         let mut rates: Vec<FlowArrival> = arrived
-            .map(|((source, message), (first, last, bits))| FlowArrival {
+            .map(|((source, message), arrived)| FlowArrival {
                 source,
                 message,
-                first,
-                last,
-                bits,
+                first: arrived.first,
+                last: arrived.last.0,
+                bits: arrived.bits - arrived.last.1,
             })
             .collect();
         rates.sort_unstable();

@@ -132,6 +132,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub fn report(&mut self, end: Time) -> DomainReport {
         self.finish_samples(end);
         self.count_coming_in(end);
+        debug_assert!(self.pool.len() > 0 || self.is_at_rest());
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
         let (occupancy_interval, rates_interval) = self.records.samples.intervals();
@@ -271,6 +272,13 @@ impl<K: Compiled> FabricDomain<K> {
             }
         }
         rows
+    }
+
+    /// True if nothing is counted as waiting: so it must be when there are no packets.
+    fn is_at_rest(&self) -> bool {
+        let ports = &self.ports;
+        ports.outputs.iter().all(|out| out.level() + out.lossy == 0)
+            && ports.channels.iter().all(|channel| channel.flits == 0)
     }
 
     fn credits_missing(&self) -> Vec<MissingCredit> {

@@ -185,9 +185,9 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let capacity = timing.output_queue?;
         let out = &self.ports.outputs[request.output as usize];
-        let flits = u32::from(self.place(self.pool.get(head).flits));
+        let room = u32::from(self.room_of(self.pool.get(head).flits));
         let held = self.ports.channels[self.used_channel(out.channel_base, queue)?].flits;
-        if held == 0 || held + flits <= capacity {
+        if held == 0 || held + room <= capacity {
             return None;
         }
         let (_, port) = self.port_of(request.output);

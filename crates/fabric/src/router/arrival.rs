@@ -107,11 +107,16 @@ impl<K: Compiled> FabricDomain<K> {
             self.pool.get(index),
             &mut self.ports.outputs[output as usize],
         );
-        let flits = u32::from(self.fixed.place::<K>(packet.flits));
-        out.waiting += flits;
+        let room = u32::from(self.fixed.room_of::<K>(packet.flits));
+        if K::RICH && out.waiting > u32::MAX - out.queued - room {
+            // The rest is of packets that routers send, which may take much room now.
+            let flits = out.level();
+            return self.port_full(output, flits, now);
+        }
+        out.waiting += room;
         let hooks = K::CC && self.fixed.at_arrival;
         if hooks && self.fixed.can.drops && packet.class == Classes::LOSSY {
-            out.lossy += flits;
+            out.lossy += room;
         }
         out.peak = out.peak.max(out.level());
         if hooks && self.fixed.can.observes {

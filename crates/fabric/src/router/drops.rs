@@ -192,10 +192,10 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(index) = self.take_head(at) else {
             return;
         };
-        let flits = u32::from(self.place(self.pool.get(index).flits));
+        let room = u32::from(self.room_of(self.pool.get(index).flits));
         let out = &mut self.ports.outputs[output as usize];
-        out.waiting -= flits;
-        out.lossy -= flits;
+        out.waiting -= room;
+        out.lossy -= room;
         self.leave_input(index, from, now);
         self.discard(index, output, now);
         if self.has_alternatives() && self.fixed.voq {
@@ -241,13 +241,13 @@ impl<K: Compiled> FabricDomain<K> {
                 from = u32::from(queue) + 1;
                 continue;
             }
-            let flits = u32::from(self.place(packet.flits));
+            let room = u32::from(self.room_of(packet.flits));
             let channel = &mut self.ports.channels[channel];
-            channel.pop(&self.pool, |flits| self.fixed.place::<K>(flits));
+            channel.pop(&self.pool, |flits| self.fixed.room_of::<K>(flits));
             let empty = channel.queue.is_empty();
             let out = &mut self.ports.outputs[output as usize];
-            out.queued -= flits;
-            out.lossy -= flits;
+            out.queued -= room;
+            out.lossy -= room;
             if empty {
                 self.clear_ready(output, queue);
             }

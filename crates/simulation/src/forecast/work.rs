@@ -249,7 +249,8 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
     }
     let flit = f64::from(parameters.flit.0);
     let per_packet = (bits / packets.max(f64::MIN_POSITIVE) / flit).ceil();
-    flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
+    let least = f64::from(network.least_room());
+    flits / per_packet.clamp(least, f64::from(parameters.max_packet))
 }
 
 /// Limits receivers to the capacity of their links.

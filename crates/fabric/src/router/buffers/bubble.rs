@@ -51,7 +51,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn room_for(&self, index: PacketIndex) -> u32 {
         let packet = self.pool.get(index);
-        let place = u32::from(self.place(packet.flits));
+        let place = u32::from(self.room_of(packet.flits));
         let enters = self.keeps_bubbles() && packet.flight.flags & Flight::ENTERS != 0;
         place << u32::from(enters)
     }

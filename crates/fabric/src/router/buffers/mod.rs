@@ -13,7 +13,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// upstream.
     #[inline(always)]
     pub(crate) fn give_back(&mut self, input: InIndex, queue: u16, flits: u16, leave: Time) {
-        let flits = self.place(flits);
+        let flits = self.room_of(flits);
         let place = &self.ports.inputs[input as usize];
         let time = leave + place.credit_latency;
         match place.upstream {
@@ -85,7 +85,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn take_place(&mut self, index: PacketIndex, output: OutIndex) {
         let (packet, out) = (self.pool.get(index), &self.ports.outputs[output as usize]);
-        let flits = u32::from(self.place(packet.flits));
+        let flits = u32::from(self.room_of(packet.flits));
         let (base, queue, class) = (out.channel_base, packet.queue, packet.class);
         let channel = self.channel(base, queue);
         let channel = self.home(channel);
@@ -100,7 +100,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(never)]
     pub(crate) fn leave_place(&mut self, index: PacketIndex, output: OutIndex, time: Time) {
         let packet = self.pool.get(index);
-        let (queue, flits) = (packet.queue, self.place(packet.flits));
+        let (queue, flits) = (packet.queue, self.room_of(packet.flits));
         self.take_credit(output, queue, flits, time);
     }
 }

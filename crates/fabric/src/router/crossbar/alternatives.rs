@@ -263,17 +263,17 @@ impl<K: Compiled> FabricDomain<K> {
         let router = self.ports.routers[self.ports.inputs[from.0 as usize].router as usize].id;
         let packet = self.pool.get_mut(index);
         self.network.routing.take(&mut packet.flight, router, hop);
-        let flits = u32::from(self.fixed.place::<K>(packet.flits));
+        let room = u32::from(self.fixed.room_of::<K>(packet.flits));
         if output != first {
             let lossy = match K::CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
-                true => flits,
+                true => room,
                 false => 0,
             };
             let left = &mut self.ports.outputs[first as usize];
-            left.waiting -= flits;
+            left.waiting -= room;
             left.lossy -= lossy;
             let out = &mut self.ports.outputs[output as usize];
-            out.waiting += flits;
+            out.waiting += room;
             out.lossy += lossy;
             out.peak = out.peak.max(out.level());
             self.find_out_anew(first, now);

@@ -91,7 +91,7 @@ impl<K: Compiled> FabricDomain<K> {
             return Crossing::Until(time);
         }
         let packet = self.pool.get(index);
-        let flits = u32::from(self.place(packet.flits));
+        let own = u32::from(self.room_of(packet.flits));
         let class = packet.class;
         let timing = &self.timings[out.timing as usize];
         let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
@@ -123,7 +123,7 @@ impl<K: Compiled> FabricDomain<K> {
                     }
                 }
                 let held = self.ports.channels[channel].flits;
-                if held == 0 || held + flits <= capacity {
+                if held == 0 || held + own <= capacity {
                     Crossing::Go
                 } else {
                     Crossing::Space
@@ -193,19 +193,26 @@ impl<K: Compiled> FabricDomain<K> {
     fn check_queue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
         let out = &self.ports.outputs[output as usize];
-        let flits = u32::from(self.place(packet.flits));
+        let own = u32::from(self.room_of(packet.flits));
         let channel = self.channel(out.channel_base, packet.queue);
         let queue = &self.ports.channels[channel];
         let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
-        if room < flits {
-            let (router, port) = self.port_of(output);
-            self.fault.get_or_insert(Fault::QueueFull {
-                simulated_ps: now,
-                router,
-                port: port.into(),
-                flits: queue.flits,
-            });
+        if room < own {
+            let flits = queue.flits;
+            self.port_full(output, flits, now);
         }
+    }
+
+    /// More than `flits` flits that wait for an output cannot be counted, which ends the run.
+    #[cold]
+    pub(crate) fn port_full(&mut self, output: OutIndex, flits: u32, now: Time) {
+        let (router, port) = self.port_of(output);
+        self.fault.get_or_insert(Fault::QueueFull {
+            simulated_ps: now,
+            router,
+            port: port.into(),
+            flits,
+        });
     }
 
     /// Looks at an output again, no later than `time`.
@@ -396,7 +403,7 @@ impl<K: Compiled> FabricDomain<K> {
         let flits = packet.flits;
         let in_time = place.crossbar.time(flits);
         place.free_at = now + in_time;
-        out.waiting -= u32::from(self.fixed.place::<K>(flits));
+        out.waiting -= u32::from(self.fixed.room_of::<K>(flits));
         let tail_in = packet.tail();
         if K::CC && self.fixed.can.drops {
             packet.wait(now - packet.head);

@@ -28,14 +28,14 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
-        let flits = u32::from(self.place(packet.flits));
+        let room = u32::from(self.room_of(packet.flits));
         let (queue, ready) = (packet.queue, packet.head);
         let out = &self.ports.outputs[output as usize];
         let alone = out.ready == 0 && out.link_free <= ready;
         let timing = &self.timings[out.timing as usize];
         let (passes, prepaid) = (alone && timing.passes_queue, Self::is_prepaid(timing));
         let channel = self.channel(out.channel_base, queue);
-        if passes && (prepaid || self.has_credit(channel, flits, now)) {
+        if passes && (prepaid || self.has_credit(channel, room, now)) {
             self.ports.outputs[output as usize].turn = queue;
             self.progress.moved += 1;
             if !prepaid {
@@ -47,9 +47,9 @@ impl<K: Compiled> FabricDomain<K> {
         }
         self.set_ready(output, queue);
         let out = &mut self.ports.outputs[output as usize];
-        out.queued += flits;
+        out.queued += room;
         let time = ready.max(out.link_free);
-        self.ports.channels[channel].push(&mut self.pool, index, flits);
+        self.ports.channels[channel].push(&mut self.pool, index, room);
         self.wake_link(output, time);
     }
 
@@ -104,14 +104,14 @@ impl<K: Compiled> FabricDomain<K> {
         let base = out.channel_base;
         let place = self.channel(base, queue);
         let channel = &mut self.ports.channels[place];
-        let Some(index) = channel.pop(&self.pool, |flits| self.fixed.place::<K>(flits)) else {
+        let Some(index) = channel.pop(&self.pool, |flits| self.fixed.room_of::<K>(flits)) else {
             return;
         };
         let packet = self.pool.get_mut(index);
         if K::CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
-        let flits = u32::from(self.fixed.place::<K>(packet.flits));
+        let room = u32::from(self.fixed.room_of::<K>(packet.flits));
         let next = channel.queue.head;
         if next == NO_PACKET {
             self.clear_ready(output, queue);
@@ -123,7 +123,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.pool.fetch(self.pool.after(next));
         }
         let out = &mut self.ports.outputs[output as usize];
-        out.queued -= flits;
+        out.queued -= room;
         out.turn = queue;
         if prepaid {
             self.settle_stall(output, now);
@@ -302,11 +302,11 @@ impl<K: Compiled> FabricDomain<K> {
             choice.again = choice.again.min(ready);
             return None;
         }
-        let flits = u32::from(self.place(self.pool.get(index).flits));
-        if !prepaid && !self.has_credit(channel, flits, now) {
+        let room = u32::from(self.room_of(self.pool.get(index).flits));
+        if !prepaid && !self.has_credit(channel, room, now) {
             choice.starved = true;
             let credit = &self.ports.channels[self.home(channel)].credit;
-            choice.again = choice.again.min(credit.enough_at(flits));
+            choice.again = choice.again.min(credit.enough_at(room));
             return None;
         }
         Some(index)
@@ -346,11 +346,11 @@ impl<K: Compiled> FabricDomain<K> {
             && packet.class == Classes::LOSSY
             && output < self.first_nic_output
         {
-            out.lossy -= u32::from(self.fixed.place::<K>(packet.flits));
+            out.lossy -= u32::from(self.fixed.room_of::<K>(packet.flits));
         }
         out.counts.flits += u64::from(packet.flits);
         out.counts.packets += 1;
-        out.last_sent = self.fixed.place::<K>(packet.flits);
+        out.last_sent = self.fixed.room_of::<K>(packet.flits);
         out.counts.busy += end - depart + again;
         if out.is_stalled() {
             out.stalled_since = out.stalled_since.max(end);

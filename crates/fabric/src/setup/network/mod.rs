@@ -362,7 +362,8 @@ impl Network {
     /// which saves an event.
     /// This holds only if such packets cannot fill the queue. They follow each other no faster than
     /// on the link. So the packets in the router's pipeline are what the link carries in that time
-    /// and one packet more; another one must fit beside them.
+    /// and one packet more; another one must fit beside them. Each flit may be a packet, and takes
+    /// [`Network::least_room`].
     pub fn passes_queue(&self, router: &RouterParameters, link: &Link) -> bool {
         let Some(queue) = router.output_flits(&self.parameters) else {
             return false;
@@ -370,7 +371,8 @@ impl Network {
         let packets = 2 * u64::from(self.parameters.max_packet);
         let bits = u128::from(router.latency) * u128::from(link.bandwidth.0);
         let pipeline = bits.div_ceil(1_000_000_000_000 * u128::from(self.parameters.flit.0));
-        u128::from(queue) >= pipeline + u128::from(packets)
+        let room = u128::from(self.least_room());
+        u128::from(queue) >= pipeline.saturating_mul(room) + u128::from(packets)
     }
 
     /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel, or of a port,

@@ -176,10 +176,12 @@ pub struct Output {
     pub ready: u64,
     /// Queues of one traffic class in the buffer behind the link; none if the port is not used.
     pub queues: u32,
-    /// Flits in input queues that are routed here: [`super::setup::network::MOST_BUFFERED`] at
-    /// most, and those of packets that the router sends itself.
+    /// Room of packets in input queues that are routed here, in flits:
+    /// [`super::setup::network::MOST_BUFFERED`] at most, and that of packets that the router sends
+    /// itself.
     pub waiting: u32,
-    /// Flits in output queues here: [`super::setup::network::MOST_QUEUED`] at most.
+    /// Room of packets in output queues here, in flits: [`super::setup::network::MOST_QUEUED`] at
+    /// most.
     pub queued: u32,
     /// Those of both together that may be dropped.
     pub lossy: u32,
@@ -187,7 +189,7 @@ pub struct Output {
     pub peak: u32,
     /// Its [`Timing`] among those of the domain.
     pub timing: u32,
-    /// Flits of the packet sent last.
+    /// Room that the packet sent last took, in flits.
     pub last_sent: u16,
     /// The queue (over all classes) served last.
     pub turn: u16,
@@ -223,7 +225,7 @@ pub struct Channel {
     pub credit: Credit,
     /// The output queue.
     pub queue: Fifo,
-    /// Flits in it, part of [`Output::queued`].
+    /// Room taken in it, in flits, part of [`Output::queued`].
     pub flits: u32,
     /// Distance back to the channel that holds the credits, in channels.
     pub share: u32,
@@ -245,22 +247,23 @@ impl Channel {
         }
     }
 
-    /// Appends a packet to the output queue, in which it takes the room of `flits` flits.
+    /// Appends a packet to the output queue, in which it takes the room of `room` flits.
     #[inline]
-    pub fn push(&mut self, pool: &mut Pool, index: PacketIndex, flits: u32) {
+    pub fn push(&mut self, pool: &mut Pool, index: PacketIndex, room: u32) {
         let packet = pool.get(index);
         if self.queue.is_empty() {
             self.first_ready = packet.head;
         }
-        self.flits += flits;
+        self.flits += room;
         self.queue.push(pool, index);
     }
 
-    /// Takes the first packet out of the output queue, in which it took the room that `place` says.
+    /// Takes the first packet out of the output queue, in which it took the room that `room_of`
+    /// says.
     #[inline]
-    pub fn pop(&mut self, pool: &Pool, place: impl Fn(u16) -> u16) -> Option<PacketIndex> {
+    pub fn pop(&mut self, pool: &Pool, room_of: impl Fn(u16) -> u16) -> Option<PacketIndex> {
         let index = self.queue.pop(pool)?;
-        self.flits -= u32::from(place(pool.get(index).flits));
+        self.flits -= u32::from(room_of(pool.get(index).flits));
         let next = self.queue.head;
         if next != NO_PACKET {
             self.first_ready = pool.get(next).head;

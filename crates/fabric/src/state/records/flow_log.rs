@@ -41,7 +41,18 @@ pub struct FlowArrival {
     pub first: Time,
     /// Time when the last of them was sent, ps.
     pub last: Time,
-    /// Payload of all of them but the first that came.
+    /// Payload of all of them but the last: what was sent between these times.
+    pub bits: u64,
+}
+
+/// Packets of a flow that came in the measurement window.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Arrived {
+    /// Time when the first of them was sent, ps.
+    pub first: Time,
+    /// The same of the last, and its payload in bits.
+    pub last: (Time, u64),
+    /// Payload of all.
     pub bits: u64,
 }
 
@@ -49,9 +60,8 @@ pub struct FlowArrival {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct FlowLog {
     pub rows: Vec<FlowBegin>,
-    /// By source and message, of packets that came in the measurement window: when the first and
-    /// the last were sent, payload bits of all but one.
-    pub arrived: FxHashMap<(EndpointId, u32), (Time, Time, u64)>,
+    /// By source and message.
+    pub arrived: FxHashMap<(EndpointId, u32), Arrived>,
     /// By output, source and message: flits.
     pub hops: FxHashMap<(OutIndex, EndpointId, u32), u64>,
 }

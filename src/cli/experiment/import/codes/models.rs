@@ -102,8 +102,15 @@ fn router(
         file.instead(buffer, why);
     }
     let size = size.max(packet);
+    // A chunk takes the room of a whole one.
+    let unit = if is_one_chunk(file)? {
+        "packet"
+    } else {
+        "flit"
+    };
     Ok(table([
         ("flit", bytes(flit(packet))),
+        ("credit_unit", text(unit)),
         ("latency", time(latency)),
         ("credit_delay", time(credit)),
         ("input_buffer", bytes(size)),
@@ -263,9 +270,10 @@ fn congestion(file: &Configuration) -> Result<Option<Value>, ConfigError> {
     }
     let share = |key| file.number(key, 0.0..=1.0).map(Value::Float);
     // Ports count chunks there, each as a whole one.
-    let count = match is_one_chunk(file)? {
-        true => "packets",
-        false => "flits",
+    let count = if is_one_chunk(file)? {
+        "packets"
+    } else {
+        "flits"
     };
     let buffer = CHANNELS * file.whole("PARAMS.cn_vc_size", 1..=MOST)?;
     let period = file.number("PARAMS.cc_measurement_period", 1.0..=LATEST)?;
