@@ -161,6 +161,7 @@ fn the_resolved_text_has_every_default() {
 
     [router]
     flit = "100 bits"
+    credit_unit = "flit"
     latency = "10 ns"
     switching = "cut_through"
     credit_delay = "0 ns"
