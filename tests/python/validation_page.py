@@ -14,8 +14,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-# Seeds whose mean decides a claim, and not each of them.
-MANY = 20
 RESULTS = Path("docs/results")
 PAGE = Path("docs/validation.md")
 README = Path("README.md")
@@ -23,7 +21,7 @@ MARKS = ("<!-- made by tests/python/validation_page.py -->\n", "<!-- end -->\n")
 HEAD = """# What weir has been compared with
 
 Made by `tests/python/validation_page.py` from the tables under [results](results), which carry the commands that made them.
-What does not hold stays in the list; the page of each study says why. *Undecided*: with some seeds it holds, with others not. Of 20 seeds and more the mean decides.
+What does not hold stays in the list; the page of each study says why. *Undecided*: seeds leave it open ([the rule](job-file.md#claims)).
 *Simulated*: the time of each run. *Settled*: how many of the claim's points had come to their steady state, points that it compares with included ([the metric](job-file.md#metrics)).
 It is empty for applications, for what happens while a hot spot comes and goes, and where nobody has looked yet.
 
@@ -77,19 +75,13 @@ def against_simulators(comparisons):
     return text
 
 
-def verdict(one):
-    """Whether a claim holds: undecided if it does with some seeds and does not with others, unless there are enough for their mean."""
-    with_seeds, _, of = one.get("seeds", "").partition(" of ")
-    return "undecided" if with_seeds not in ("", "0", of) and int(of) < MANY else one["holds"]
-
-
 def held(found, readings):
     """How many claims hold, and of how many; and how many under each other reading that some of them were judged by."""
     by_id = {one.get("id"): one for one in found}
     first = [one for one in found if not any(one.get("id", "").removesuffix(end) in by_id.keys() - {one["id"]} for end in readings)]
 
     def counted(judged, how=""):
-        verdicts = [verdict(one) for one in judged]
+        verdicts = [one["holds"] for one in judged]
         undecided = f", {verdicts.count('undecided')} undecided" if "undecided" in verdicts else ""
         return f"{verdicts.count('yes')}{how}{undecided}"
 
@@ -106,7 +98,7 @@ def claims(title, path, page, says, readings):
     optional = [column for column in ("seeds", "simulated", "settled") if any(one.get(column) for one in found)]
     columns = ["id", "says", "measured", "bound", *optional, "holds"]
     head = [says if column == "says" else column for column in columns]
-    rows = [[verdict(one) if column == "holds" else one[column] for column in columns] for one in found]
+    rows = [[one[column] for column in columns] for one in found]
     count, others = held(found, readings)
     text = f"### {title}\n\nClaims that hold: {count} ([how, and why not](results/{page}))."
     for other in others:

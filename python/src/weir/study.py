@@ -123,7 +123,7 @@ def claims(path: str | os.PathLike[str]) -> pandas.DataFrame:
     """The claims of a study as they were last checked: a row for each, by its id.
 
     Columns are those of `claims.csv`: `says`, `measured` and `bound` (texts), `holds` (true, false, or NA if it is
-    undecided because a value is missing), `seeds`, `scale` and `command`.
+    undecided: a value is missing, or seeds leave it open), `seeds`, `simulated`, `settled`, `scale` and `command`.
     """
     table = Path(path) / "claims.csv"
     if not table.is_file():

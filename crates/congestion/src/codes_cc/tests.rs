@@ -102,7 +102,8 @@ fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
     assert_eq!(said(&mut actions).0, again);
 }
 
-/// Requests of one flit: five of them count as 320 flits of 1,000, and 220 less are 100. With two left (128 flits) the port stays congested, with one it does not.
+/// Requests of one flit: five of them count as 320 flits of 1,000, and 220 less are 100. With two
+/// left (128 flits) the port stays congested, with one it does not.
 #[test]
 fn short_packets_count_as_whole_ones_if_so_wished() {
     let (mut scheme, mut actions) = (with("count = \"packets\""), Actions::default());

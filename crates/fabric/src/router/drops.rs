@@ -241,9 +241,11 @@ impl<K: Compiled> FabricDomain<K> {
                 from = u32::from(queue) + 1;
                 continue;
             }
-            let room = u32::from(self.room_of(packet.flits));
             let channel = &mut self.ports.channels[channel];
-            channel.pop(&self.pool, |flits| self.fixed.room_of::<K>(flits));
+            let room_of = |flits| self.fixed.room_of::<K>(flits);
+            let Some((index, room)) = channel.pop(&self.pool, room_of) else {
+                return again;
+            };
             let empty = channel.queue.is_empty();
             let out = &mut self.ports.outputs[output as usize];
             out.queued -= room;

@@ -27,7 +27,10 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
     let mut warnings = Vec::new();
     for (holds, words) in [
         (Some(false), "do not hold"),
-        (None, "are undecided, because values are missing"),
+        (
+            None,
+            "are undecided: values are missing, or seeds leave it open",
+        ),
     ] {
         let count = verdicts.iter().filter(|one| one.holds == holds).count();
         if count > 0 {

@@ -348,7 +348,7 @@ fn what_is_not_there_is_not_measured() {
 }
 
 #[test]
-fn with_several_seeds_the_mean_decides_and_each_alone_is_told_of() {
+fn the_mean_of_seeds_is_measured_and_each_alone_is_told_of() {
     // 100, 200 and 900 ns.
     let by_seed =
         |_: &str, _: &str, _: f64, seed: u64| Some([100.0, 200.0, 900.0][seed as usize - 1]);
@@ -357,25 +357,65 @@ fn with_several_seeds_the_mean_decides_and_each_alone_is_told_of() {
         study.verdicts(&table(&study, 3, by_seed)).remove(0)
     };
     let place = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\", load = 0.1 }\n";
-    let mean = verdict(&format!("{place}max = \"300 ns\""));
-    assert_eq!(mean.measured, "400 ns (seeds: 100 to 900 ns)");
-    assert_eq!(mean.holds, Some(false));
-    assert_eq!(mean.seeds, Some(Count { held: 2, of: 3 }));
-    let mean = verdict(&format!("{place}min = \"300 ns\""));
-    assert_eq!(mean.holds, Some(true));
+    let all = verdict(&format!("{place}max = \"1 us\""));
+    assert_eq!(all.measured, "400 ns (seeds: 100 to 900 ns)");
+    assert_eq!(all.holds, Some(true));
+    assert_eq!(all.seeds, Some(Count { held: 3, of: 3 }));
+    let none = verdict(&format!("{place}min = \"1 us\""));
+    assert_eq!(none.holds, Some(false));
+    let some = verdict(&format!("{place}min = \"300 ns\""));
+    assert_eq!(some.holds, None);
     assert_eq!(
-        mean.seeds.map(|seeds| seeds.to_string()),
-        Some("1 of 3".into())
+        some.measured,
+        "400 ns (seeds: 100 to 900 ns); seeds disagree"
     );
+    let held = some.seeds.map(|seeds| seeds.to_string());
+    assert_eq!(held, Some("1 of 3".into()));
+    // The least of the seeds is one number, on which they cannot disagree.
+    let least = verdict(&format!("{place}seeds = \"min\"\nmin = \"300 ns\""));
+    assert_eq!(least.holds, Some(false));
     // Each seed is compared with itself.
     let ratio = verdict(&format!(
         "{place}ratio = {{ where = {{ routing = \"minimal\" }} }}\nwithin = 0.1"
     ));
     assert_eq!(ratio.measured, "1 (seeds: 1 to 1)");
+    assert_eq!(ratio.holds, Some(true));
     // Several places: no range of single seeds.
-    let places = verdict("metric = \"latency.message.mean\"\nmax = \"500 ns\"");
+    let places = verdict("metric = \"latency.message.mean\"\nmax = \"950 ns\"");
     assert_eq!(places.measured, "400 to 400 ns (12 places)");
-    assert_eq!(places.seeds, Some(Count { held: 2, of: 3 }));
+    assert_eq!(places.seeds, Some(Count { held: 3, of: 3 }));
     let one = claim(&format!("{place}max = \"300 ns\""));
     assert_eq!(one.verdicts(&table(&one, 1, by_seed))[0].seeds, None);
+}
+
+/// Of twenty seeds ten have 100 ns more than the mean and ten have 100 ns less, so its standard
+/// error is 100 / sqrt(19) = 22.9 ns.
+#[test]
+fn the_mean_of_many_seeds_decides_if_it_is_clear() {
+    let by_seed = |_: &str, routing: &str, _: f64, seed: u64| {
+        let mean = if routing == "valiant" { 900.0 } else { 500.0 };
+        Some(
+            mean + if seed.is_multiple_of(2) {
+                100.0
+            } else {
+                -100.0
+            },
+        )
+    };
+    let holds = |routings: &str, bound: &str| {
+        let text = "metric = \"latency.message.mean\"\nwhere = { load = 0.1, routing = ";
+        let study = claim(&format!("{text}{routings} }}\n{bound}"));
+        study.verdicts(&table(&study, 20, by_seed)).remove(0).holds
+    };
+    let par = |bound: &str| holds("\"par\"", bound);
+    assert_eq!(par("max = \"524 ns\""), Some(true));
+    assert_eq!(par("max = \"522 ns\""), None);
+    assert_eq!(par("max = \"478 ns\""), None);
+    assert_eq!(par("max = \"476 ns\""), Some(false));
+    assert_eq!(par("min = \"476 ns\""), Some(true));
+    assert_eq!(par("min = \"478 ns\""), None);
+    // Another place that is outside for certain decides.
+    let two = |bound: &str| holds("[\"par\", \"valiant\"]", bound);
+    assert_eq!(two("max = \"522 ns\""), Some(false));
+    assert_eq!(two("min = \"478 ns\""), None);
 }

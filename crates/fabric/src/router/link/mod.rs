@@ -104,14 +104,14 @@ impl<K: Compiled> FabricDomain<K> {
         let base = out.channel_base;
         let place = self.channel(base, queue);
         let channel = &mut self.ports.channels[place];
-        let Some(index) = channel.pop(&self.pool, |flits| self.fixed.room_of::<K>(flits)) else {
+        let room_of = |flits| self.fixed.room_of::<K>(flits);
+        let Some((index, room)) = channel.pop(&self.pool, room_of) else {
             return;
         };
         let packet = self.pool.get_mut(index);
         if K::CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
-        let room = u32::from(self.fixed.room_of::<K>(packet.flits));
         let next = channel.queue.head;
         if next == NO_PACKET {
             self.clear_ready(output, queue);

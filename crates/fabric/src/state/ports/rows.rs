@@ -258,17 +258,18 @@ impl Channel {
         self.queue.push(pool, index);
     }
 
-    /// Takes the first packet out of the output queue, in which it took the room that `room_of`
-    /// says.
+    /// Takes the first packet out of the output queue; and the flits of room that it took there,
+    /// which `room_of` tells from its own.
     #[inline]
-    pub fn pop(&mut self, pool: &Pool, room_of: impl Fn(u16) -> u16) -> Option<PacketIndex> {
+    pub fn pop(&mut self, pool: &Pool, room_of: impl Fn(u16) -> u16) -> Option<(PacketIndex, u32)> {
         let index = self.queue.pop(pool)?;
-        self.flits -= u32::from(room_of(pool.get(index).flits));
+        let room = u32::from(room_of(pool.get(index).flits));
+        self.flits -= room;
         let next = self.queue.head;
         if next != NO_PACKET {
             self.first_ready = pool.get(next).head;
         }
-        Some(index)
+        Some((index, room))
     }
 }
 

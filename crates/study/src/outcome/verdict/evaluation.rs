@@ -19,14 +19,14 @@ struct Judgement {
 }
 
 /// Points at one place on all axes except perhaps one, and the value measured there.
-struct Measured {
-    at: Vec<usize>,
-    value: f64,
+pub(super) struct Measured {
+    pub(super) at: Vec<usize>,
+    pub(super) value: f64,
     /// Before the value in a text: "at least " if it is an end of what it may be, else empty.
     words: &'static str,
 }
 
-type Outcome<T> = Result<T, String>;
+pub(super) type Outcome<T> = Result<T, String>;
 
 impl Study {
     /// Verdicts on all claims.
@@ -87,17 +87,20 @@ impl Evaluation<'_> {
                 with_unit(high, &unit)
             ));
         }
+        let seeds = (!each.is_empty()).then(|| Count {
+            held: each.iter().filter(|one| one.holds == Some(true)).count(),
+            of: each.len(),
+        });
+        let doubt = seeds.and_then(|seeds| self.doubt(claim, alone, seeds));
+        measured.push_str(doubt.unwrap_or_default());
         let points = self.points(claim);
         Verdict {
             id: claim.id.clone(),
             says: claim.says.clone(),
             measured,
             bound: self.bound_in_words(claim, &unit),
-            holds,
-            seeds: (!each.is_empty()).then(|| Count {
-                held: each.iter().filter(|one| one.holds == Some(true)).count(),
-                of: each.len(),
-            }),
+            holds: holds.filter(|_| doubt.is_none()),
+            seeds,
             simulated: self.simulated(&points),
             settled: self.settled(&points),
         }
@@ -130,7 +133,7 @@ impl Evaluation<'_> {
     }
 
     /// Measured values at each place that the claim is about.
-    fn all(&self, claim: &Claim) -> Outcome<Vec<Measured>> {
+    pub(super) fn all(&self, claim: &Claim) -> Outcome<Vec<Measured>> {
         let mut places: Vec<Vec<usize>> = Vec::new();
         for row in &self.table.rows {
             let mut at = row.at.clone();

@@ -1,5 +1,6 @@
 //! Verdicts on the claims of a study, given its table.
 
+mod doubt;
 mod evaluation;
 mod points;
 
@@ -23,7 +24,8 @@ pub struct Verdict {
     pub measured: String,
     /// Bound that it should meet.
     pub bound: String,
-    /// True if it is. None if that is undecided, because a value is missing.
+    /// True if it is. None if that is undecided: a value is missing, fewer than 20 seeds disagree,
+    /// or their mean is within its standard error of the bound.
     pub holds: Option<bool>,
     /// Number of seeds with which it holds alone, if the study has several.
     pub seeds: Option<Count>,
