@@ -78,15 +78,22 @@ impl Axis {
             return coord;
         }
         let log = self.scale == Scale::Log;
+        let values: Vec<f64> = values
+            .into_iter()
+            .filter(|value| value.is_finite())
+            .collect();
+        let whole = self.range.is_none() && values.iter().all(|value| value.fract() == 0.0);
         let [low, high] = match self.range {
             Some([low, high]) if usable(low, high, log) => [low, high],
             _ => self.span(values),
         };
         let unit = shown(&self.unit, high.abs().max(low.abs()));
         let factor = unit.factor;
+        // Between whole numbers there are no ticks.
+        let least = if whole { 1.0 / factor } else { 0.0 };
         let Ticks { labelled, minor } = match log {
-            true => log_ticks(low / factor, high / factor, most),
-            false => linear_ticks(low / factor, high / factor, most),
+            true => log_ticks(low / factor, high / factor, most, least),
+            false => linear_ticks(low / factor, high / factor, most, least),
         };
         Coord {
             log,
@@ -247,15 +254,16 @@ struct Ticks {
     minor: Vec<f64>,
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten.
-fn linear_ticks(low: f64, high: f64, most: usize) -> Ticks {
+/// Multiples of 1, 2 or 5 times a power of ten, `least` apart or more.
+fn linear_ticks(low: f64, high: f64, most: usize, least: f64) -> Ticks {
     let wanted = (high - low) / most.max(2) as f64;
     let power = 10f64.powf(wanted.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
         .iter()
         .map(|factor| factor * power)
         .find(|step| *step >= wanted * 0.9)
-        .unwrap_or(10.0 * power);
+        .unwrap_or(10.0 * power)
+        .max(least);
     let slack = 1e-9;
     let (first, last) = ((low / step - slack).ceil(), (high / step + slack).floor());
     let mut labelled = Vec::new();
@@ -270,11 +278,12 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Ticks {
     }
 }
 
-/// Powers of ten; with 2 and 5 times these if there are few; fewer if there are many.
-fn log_ticks(low: f64, high: f64, most: usize) -> Ticks {
+/// Powers of ten; with 2 and 5 times these if there are few; fewer if there are many. Without
+/// powers they are `least` apart or more.
+fn log_ticks(low: f64, high: f64, most: usize, least: f64) -> Ticks {
     let decades = (high / low).log10();
     if decades < 0.5 {
-        return linear_ticks(low, high, most);
+        return linear_ticks(low, high, most, least);
     }
     let factors: &[f64] = match decades {
         d if d < 1.7 && most >= 5 => &[1.0, 2.0, 5.0],

@@ -20,6 +20,13 @@ fn linear_ticks_are_round_numbers_in_a_unit_for_people() {
         labels(&Axis::new("load", "1"), &[0.1, 0.9]),
         ["0.2", "0.4", "0.6", "0.8"]
     );
+    let permutations = Axis::new("permutations", "1");
+    assert_eq!(labels(&permutations, &[1.0, 3.0]), ["1", "2", "3"]);
+    assert_eq!(labels(&permutations, &[1.0, 1.0]), ["1"]);
+    assert_eq!(
+        labels(&permutations, &[1.0, 2.9]),
+        ["1.0", "1.5", "2.0", "2.5"]
+    );
     assert_eq!(
         labels(&Axis::new("x", "1"), &[-0.03, 0.031]),
         ["-0.03", "-0.02", "-0.01", "0.00", "0.01", "0.02", "0.03"]
