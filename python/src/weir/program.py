@@ -93,7 +93,7 @@ def run_sweep(
     points.
 
     Raises what `run` raises; a point that fails is a RunError (the others have run, and `weir.sweep(out)` has them). A
-    claim that does not hold is no error: it is a WeirWarning, and `weir.claims(out)` tells.
+    claim that does not hold, or is undecided, is no error: it is a WeirWarning, and `weir.claims(out)` tells.
     """
     with written(job, title=Path(out).name) as file:
         command = [
@@ -114,10 +114,10 @@ def run_sweep(
             command.append("--reduced")
         for name, value in (set or {}).items():
             command += ["--set", f"{name}={toml.value(value, name)}"]
-        # 3: a claim does not hold.
+        # 3: a claim does not hold, or is undecided.
         if finish(command, allowed=(0, 3)) == 3:
             warnings.warn(
-                f"a claim of {out} does not hold: see weir.claims({str(out)!r})",
+                f"a claim of {out} does not hold, or is undecided: see weir.claims({str(out)!r})",
                 WeirWarning,
                 stacklevel=2,
             )

@@ -371,6 +371,10 @@ fn the_mean_of_seeds_is_measured_and_each_alone_is_told_of() {
     );
     let held = some.seeds.map(|seeds| seeds.to_string());
     assert_eq!(held, Some("1 of 3".into()));
+    // All are outside, and their mean is not.
+    let outside = verdict(&format!("{place}min = \"250 ns\"\nmax = \"450 ns\""));
+    assert_eq!(outside.holds, None);
+    assert_eq!(outside.seeds, Some(Count { held: 0, of: 3 }));
     // The least of the seeds is one number, on which they cannot disagree.
     let least = verdict(&format!("{place}seeds = \"min\"\nmin = \"300 ns\""));
     assert_eq!(least.holds, Some(false));
@@ -386,6 +390,25 @@ fn the_mean_of_seeds_is_measured_and_each_alone_is_told_of() {
     assert_eq!(places.seeds, Some(Count { held: 3, of: 3 }));
     let one = claim(&format!("{place}max = \"300 ns\""));
     assert_eq!(one.verdicts(&table(&one, 1, by_seed))[0].seeds, None);
+    // Seeds do not disagree about what is missing, nor if they have none of the points.
+    let mut some = table(&one, 3, by_seed);
+    some.rows.retain(|row| row.seed == 1 || row.at != [0, 0]);
+    some.rows.iter_mut().for_each(|row| {
+        if row.seed == 2 {
+            row.values.fill(None);
+        }
+    });
+    let missing = one.verdicts(&some).remove(0);
+    assert_eq!(missing.holds, None);
+    assert!(
+        missing.measured.starts_with("not measured") && !missing.measured.contains("disagree"),
+        "{missing:?}"
+    );
+    let places = claim(
+        "metric = \"latency.message.mean\"\nwhere = { routing = \"minimal\", load = 0.1 }\nmax = \"150 ns\"",
+    );
+    let only = places.verdicts(&some).remove(0);
+    assert_eq!((only.holds, only.seeds), (Some(true), None), "{only:?}");
 }
 
 /// Of twenty seeds ten have 100 ns more than the mean and ten have 100 ns less, so its standard

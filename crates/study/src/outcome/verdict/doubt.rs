@@ -1,46 +1,47 @@
 //! Says when seeds leave open if a claim holds.
 
-use super::Count;
-use super::evaluation::{Evaluation, Measured, Outcome, taken};
+use super::evaluation::{Evaluation, taken};
 use crate::job_file::claim::{Bound, Claim};
 use crate::job_file::keys::{Along, SeedsBy};
 
-/// Number of seeds from which on their mean decides, even if single ones disagree.
+/// Number of seeds from which on their mean decides, even if single ones disagree with it.
 const MANY: usize = 20;
 
 impl Evaluation<'_> {
-    /// The reason why a claim about a mean over seeds is undecided, in words that follow what was
-    /// measured: fewer than 20 seeds disagree, or the mean is within its standard error of a bound.
-    /// `alone` are the same points with one seed each, `seeds` with how many of them it holds.
+    /// The reason why a claim about a mean over seeds is undecided though the mean `holds` or does
+    /// not, in words that follow what was measured: fewer than 20 seeds disagree, or the mean is
+    /// nearer to a bound than its standard error. `alone` are the same points with one seed each,
+    /// and what is said of the claim then.
     pub(super) fn doubt(
         &self,
         claim: &Claim,
-        alone: &[Evaluation],
-        seeds: Count,
+        alone: &[(&Evaluation, Option<bool>)],
+        holds: bool,
     ) -> Option<&'static str> {
         if claim.seeds != SeedsBy::Mean {
             return None;
         }
-        if 0 < seeds.held && seeds.held < seeds.of && seeds.of < MANY {
+        if alone.len() < MANY && alone.iter().any(|(_, own)| *own == Some(!holds)) {
             return Some("; seeds disagree");
         }
         self.is_near(claim, alone)
-            .then_some("; a standard error or less from the bound")
+            .then_some("; nearer to the bound than its standard error")
     }
 
-    /// True if some mean is within its standard error of a bound, and none is further outside.
-    fn is_near(&self, claim: &Claim, alone: &[Evaluation]) -> bool {
-        let Bound::Range { min, max } = claim.bound else {
+    /// True if some mean is nearer to a bound than its standard error, and none is further outside.
+    fn is_near(&self, claim: &Claim, alone: &[(&Evaluation, Option<bool>)]) -> bool {
+        let (Bound::Range { min, max }, Ok(all)) = (&claim.bound, self.all(claim)) else {
             return false;
         };
-        let each = alone.iter().map(|one| one.all(claim)).collect();
-        let (Ok(all), Ok(each)): (_, Outcome<Vec<Vec<Measured>>>) = (self.all(claim), each) else {
-            return false;
-        };
+        let each: Vec<_> = alone
+            .iter()
+            .filter_map(|(one, _)| one.all(claim).ok())
+            .collect();
         let mut near = false;
         for one in &all {
             let same = each.iter().flatten().filter(|other| other.at == one.at);
-            let error = standard_error(&same.map(|other| other.value).collect::<Vec<f64>>());
+            let values = same.map(|other| other.value).filter(|own| own.is_finite());
+            let error = standard_error(&values.collect::<Vec<f64>>());
             // How far inside of the nearer bound.
             let inside = (one.value - min.unwrap_or(f64::NEG_INFINITY))
                 .min(max.unwrap_or(f64::INFINITY) - one.value);

@@ -26,7 +26,7 @@ pub(super) struct Measured {
     words: &'static str,
 }
 
-pub(super) type Outcome<T> = Result<T, String>;
+type Outcome<T> = Result<T, String>;
 
 impl Study {
     /// Verdicts on all claims.
@@ -61,7 +61,7 @@ pub(super) struct Evaluation<'a> {
     study: &'a Study,
     pub(super) table: &'a Table,
     /// The points at each place: one for each seed.
-    rows: HashMap<&'a [usize], Vec<&'a Row>>,
+    pub(super) rows: HashMap<&'a [usize], Vec<&'a Row>>,
 }
 
 impl Evaluation<'_> {
@@ -77,8 +77,14 @@ impl Evaluation<'_> {
             holds,
             value,
         } = self.judge(claim, &unit);
-        let each: Vec<Judgement> = alone.iter().map(|one| one.judge(claim, &unit)).collect();
-        let values: Vec<f64> = each.iter().filter_map(|one| one.value).collect();
+        // Seeds without any point of the claim say nothing.
+        let alone = alone.iter().filter(|one| one.has_points(claim));
+        let mut each: Vec<(&Evaluation, Judgement)> =
+            alone.map(|one| (one, one.judge(claim, &unit))).collect();
+        if each.len() == 1 {
+            each.clear();
+        }
+        let values: Vec<f64> = each.iter().filter_map(|(_, one)| one.value).collect();
         if value.is_some() && !values.is_empty() {
             let (low, high) = (taken(Along::Min, &values), taken(Along::Max, &values));
             measured.push_str(&format!(
@@ -87,11 +93,8 @@ impl Evaluation<'_> {
                 with_unit(high, &unit)
             ));
         }
-        let seeds = (!each.is_empty()).then(|| Count {
-            held: each.iter().filter(|one| one.holds == Some(true)).count(),
-            of: each.len(),
-        });
-        let doubt = seeds.and_then(|seeds| self.doubt(claim, alone, seeds));
+        let said: Vec<_> = each.iter().map(|(one, own)| (*one, own.holds)).collect();
+        let doubt = holds.and_then(|holds| self.doubt(claim, &said, holds));
         measured.push_str(doubt.unwrap_or_default());
         let points = self.points(claim);
         Verdict {
@@ -100,7 +103,10 @@ impl Evaluation<'_> {
             measured,
             bound: self.bound_in_words(claim, &unit),
             holds: holds.filter(|_| doubt.is_none()),
-            seeds,
+            seeds: (!each.is_empty()).then(|| Count {
+                held: said.iter().filter(|(_, own)| *own == Some(true)).count(),
+                of: each.len(),
+            }),
             simulated: self.simulated(&points),
             settled: self.settled(&points),
         }

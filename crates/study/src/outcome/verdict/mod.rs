@@ -24,8 +24,8 @@ pub struct Verdict {
     pub measured: String,
     /// Bound that it should meet.
     pub bound: String,
-    /// True if it is. None if that is undecided: a value is missing, fewer than 20 seeds disagree,
-    /// or their mean is within its standard error of the bound.
+    /// True if it is. None if that is undecided: a value is missing, fewer than 20 seeds disagree
+    /// with their mean, or the mean is nearer to a bound than its standard error.
     pub holds: Option<bool>,
     /// Number of seeds with which it holds alone, if the study has several.
     pub seeds: Option<Count>,

@@ -21,6 +21,11 @@ impl Evaluation<'_> {
         chosen.collect()
     }
 
+    /// True if some point of these is one that the claim is about.
+    pub(super) fn has_points(&self, claim: &Claim) -> bool {
+        self.rows.keys().any(|at| claim.selection.has(at))
+    }
+
     /// The shortest and the longest time that points simulate, ns.
     pub(super) fn simulated(&self, points: &[&Row]) -> Option<[f64; 2]> {
         let times = self.values(points, "summary.simulated");
