@@ -82,15 +82,18 @@ impl Axis {
             .into_iter()
             .filter(|value| value.is_finite())
             .collect();
-        let whole = self.range.is_none() && values.iter().all(|value| value.fract() == 0.0);
+        let whole = !values.is_empty() && values.iter().all(|value| value.fract() == 0.0);
         let [low, high] = match self.range {
             Some([low, high]) if usable(low, high, log) => [low, high],
             _ => self.span(values),
         };
         let unit = shown(&self.unit, high.abs().max(low.abs()));
         let factor = unit.factor;
-        // Between whole numbers there are no ticks.
-        let least = if whole { 1.0 / factor } else { 0.0 };
+        // Between whole numbers there are no ticks, if one of them is in sight.
+        let least = match whole && low.ceil() <= high {
+            true => 1.0 / factor,
+            false => 0.0,
+        };
         let Ticks { labelled, minor } = match log {
             true => log_ticks(low / factor, high / factor, most, least),
             false => linear_ticks(low / factor, high / factor, most, least),

@@ -27,6 +27,11 @@ fn linear_ticks_are_round_numbers_in_a_unit_for_people() {
         labels(&permutations, &[1.0, 2.9]),
         ["1.0", "1.5", "2.0", "2.5"]
     );
+    let mut part = permutations.clone();
+    part.range = Some([0.0, 3.1]);
+    assert_eq!(labels(&part, &[1.0, 3.0]), ["0", "1", "2", "3"]);
+    part.range = Some([0.2, 0.8]);
+    assert_eq!(labels(&part, &[0.0, 1.0])[..2], ["0.2", "0.3"]);
     assert_eq!(
         labels(&Axis::new("x", "1"), &[-0.03, 0.031]),
         ["-0.03", "-0.02", "-0.01", "0.00", "0.01", "0.02", "0.03"]
