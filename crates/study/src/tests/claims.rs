@@ -405,13 +405,14 @@ fn the_mean_of_seeds_is_measured_and_each_alone_is_told_of() {
         "{missing:?}"
     );
     let places = claim(
-        "metric = \"latency.message.mean\"\nwhere = { routing = \"minimal\", load = 0.1 }\nmax = \"150 ns\"",
+        "metric = \"latency.message.mean\"\nwhere = { routing = \"minimal\", load = 0.1 }\n\
+         max = \"150 ns\"",
     );
     let only = places.verdicts(&some).remove(0);
     assert_eq!((only.holds, only.seeds), (Some(true), None), "{only:?}");
 }
 
-/// Of twenty seeds ten have 100 ns more than the mean and ten have 100 ns less, so its standard
+/// Ten of twenty seeds have 100 ns more than the mean and ten have 100 ns less, so its standard
 /// error is 100 / sqrt(19) = 22.9 ns.
 #[test]
 fn the_mean_of_many_seeds_decides_if_it_is_clear() {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::doubt::doubt;
+use super::judgement::{Judgement, Measured, taken};
 use super::{Count, Verdict};
 use crate::job_file::Study;
 use crate::job_file::axis::Axis;
@@ -9,22 +11,6 @@ use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Ref
 use crate::job_file::keys::{Along, SeedsBy};
 use crate::metric::Metric;
 use crate::outcome::table::{Row, Table};
-
-/// Verdict on a claim over some seeds.
-struct Judgement {
-    measured: String,
-    holds: Option<bool>,
-    /// Measured value, if it is one number.
-    value: Option<f64>,
-}
-
-/// Points at one place on all axes except perhaps one, and the value measured there.
-pub(super) struct Measured {
-    pub(super) at: Vec<usize>,
-    pub(super) value: f64,
-    /// Before the value in a text: "at least " if it is an end of what it may be, else empty.
-    words: &'static str,
-}
 
 type Outcome<T> = Result<T, String>;
 
@@ -72,20 +58,17 @@ impl Evaluation<'_> {
     /// `alone` are the same with one seed each.
     fn verdict(&self, claim: &Claim, alone: &[Evaluation]) -> Verdict {
         let unit = claim.unit(self.axes());
-        let Judgement {
-            mut measured,
-            holds,
-            value,
-        } = self.judge(claim, &unit);
+        let mean = self.judge(claim, &unit);
         // Seeds without any point of the claim say nothing.
         let alone = alone.iter().filter(|one| one.has_points(claim));
-        let mut each: Vec<(&Evaluation, Judgement)> =
-            alone.map(|one| (one, one.judge(claim, &unit))).collect();
+        let mut each: Vec<Judgement> = alone.map(|one| one.judge(claim, &unit)).collect();
         if each.len() == 1 {
             each.clear();
         }
-        let values: Vec<f64> = each.iter().filter_map(|(_, one)| one.value).collect();
-        if value.is_some() && !values.is_empty() {
+        let doubt = doubt(claim, &mean, &each);
+        let mut measured = mean.measured.clone();
+        let values: Vec<f64> = each.iter().filter_map(Judgement::value).collect();
+        if mean.value().is_some() && !values.is_empty() {
             let (low, high) = (taken(Along::Min, &values), taken(Along::Max, &values));
             measured.push_str(&format!(
                 " (seeds: {} to {})",
@@ -93,8 +76,6 @@ impl Evaluation<'_> {
                 with_unit(high, &unit)
             ));
         }
-        let said: Vec<_> = each.iter().map(|(one, own)| (*one, own.holds)).collect();
-        let doubt = holds.and_then(|holds| self.doubt(claim, &said, holds));
         measured.push_str(doubt.unwrap_or_default());
         let points = self.points(claim);
         Verdict {
@@ -102,9 +83,9 @@ impl Evaluation<'_> {
             says: claim.says.clone(),
             measured,
             bound: self.bound_in_words(claim, &unit),
-            holds: holds.filter(|_| doubt.is_none()),
+            holds: mean.holds.filter(|_| doubt.is_none()),
             seeds: (!each.is_empty()).then(|| Count {
-                held: said.iter().filter(|(_, own)| *own == Some(true)).count(),
+                held: each.iter().filter(|one| one.holds == Some(true)).count(),
                 of: each.len(),
             }),
             simulated: self.simulated(&points),
@@ -113,33 +94,29 @@ impl Evaluation<'_> {
     }
 
     fn judge(&self, claim: &Claim, unit: &str) -> Judgement {
-        let (measured, holds, value) = match self.all(claim) {
-            Err(why) => (format!("not measured: {why}"), None, None),
-            Ok(all) => {
-                let (text, holds) = match &claim.bound {
-                    Bound::Range { min, max } => self.range(&all, *min, *max, unit),
-                    Bound::Slope { .. } => self.slope(&all, &claim.bound, unit),
+        let all = match self.all(claim) {
+            Ok(all) => all,
+            Err(why) => {
+                return Judgement {
+                    measured: format!("not measured: {why}"),
+                    holds: None,
+                    all: Vec::new(),
                 };
-                let value = match all[..] {
-                    [
-                        Measured {
-                            value, words: "", ..
-                        },
-                    ] => Some(value),
-                    _ => None,
-                };
-                (text, Some(holds), value)
             }
+        };
+        let (measured, holds) = match &claim.bound {
+            Bound::Range { min, max } => self.range(&all, *min, *max, unit),
+            Bound::Slope { .. } => self.slope(&all, &claim.bound, unit),
         };
         Judgement {
             measured,
-            holds,
-            value,
+            holds: Some(holds),
+            all,
         }
     }
 
     /// Measured values at each place that the claim is about.
-    pub(super) fn all(&self, claim: &Claim) -> Outcome<Vec<Measured>> {
+    fn all(&self, claim: &Claim) -> Outcome<Vec<Measured>> {
         let mut places: Vec<Vec<usize>> = Vec::new();
         for row in &self.table.rows {
             let mut at = row.at.clone();
@@ -463,19 +440,6 @@ fn decides(bound: &Bound, end: f64, words: &str) -> bool {
     match words {
         "at least " => max.map_or(min.is_some_and(|min| end >= min), |max| end > max),
         _ => min.map_or(max.is_some_and(|max| end <= max), |min| end < min),
-    }
-}
-
-/// One number of some; there is at least one.
-pub(super) fn taken(take: Along, values: &[f64]) -> f64 {
-    let sum = || values.iter().sum::<f64>();
-    match take {
-        Along::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        Along::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
-        Along::Sum => sum(),
-        Along::Mean => sum() / values.len() as f64,
-        Along::First => values[0],
-        Along::Last => values[values.len() - 1],
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod doubt;
 mod evaluation;
+mod judgement;
 mod points;
 
 use std::{fmt, io};

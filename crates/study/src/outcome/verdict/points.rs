@@ -1,7 +1,8 @@
 //! Points of a claim: their simulated time, and their steady states.
 
 use super::Count;
-use super::evaluation::{Evaluation, taken};
+use super::evaluation::Evaluation;
+use super::judgement::taken;
 use crate::job_file::claim::Claim;
 use crate::job_file::keys::Along;
 use crate::metric::SETTLED;
