@@ -51,7 +51,7 @@ pub use setup::plain::is_rich;
 pub use setup::recording::{LinkTimelines, Rated, Recording, Watched};
 pub use setup::traffic::{Application, Drive, Open, TaskNics, Traffic};
 pub use state::ends::resend::TIMED_PACKET;
-pub use state::ends::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
+pub use state::ends::sends::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
 pub use state::hosts::JobState;
 pub use state::records::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
 pub use state::records::link_log::STALLED;

@@ -146,10 +146,22 @@ fn all_arrives_in_every_order_under_every_scheme() {
     }
 }
 
-/// Two jobs on the same two hosts: task 0 of one sends 1 MB at 1 GB/s, and in the middle of it the
-/// other sends `bytes` between the tasks `from` and `to`, by rendezvous from 1,000 bytes. Returns
-/// the time from then until those have arrived, in packets of 1,000 bytes.
-fn beside_a_long_message(order: &str, (from, to): (u32, u32), bytes: u64) -> u64 {
+/// [`beside_a_message`] of 1 MB.
+fn beside_a_long_message(order: &str, pair: (u32, u32), bytes: u64) -> u64 {
+    beside_a_message(1_000_000, pair, bytes, |network| {
+        network.set("nic.order", order)
+    })
+}
+
+/// Two jobs on the same two hosts: task 0 of one sends `long` bytes at 1 GB/s, and after 100 of its
+/// packets the other sends `bytes` between the tasks `from` and `to`, by rendezvous from 1,000
+/// bytes. Returns the time from then until those have arrived, in packets of 1,000 bytes.
+fn beside_a_message(
+    long: u64,
+    (from, to): (u32, u32),
+    bytes: u64,
+    nic: impl Fn(Experiment) -> Experiment,
+) -> u64 {
     let send = |experiment: Experiment, (from, to), bytes: u64, start: &str, rendezvous: &str| {
         let text = format!(
             "kind = \"script\"\nphases = [{{ send = [{{ to = \"{to}\", bytes = \"{bytes} B\", when = \"task == {from}\" }}], \
@@ -171,10 +183,9 @@ fn beside_a_long_message(order: &str, (from, to): (u32, u32), bytes: u64) -> u64
         .set("router.latency", "1 ns")
         .set("nic.max_packet", "1000 B")
         .set("nic.acknowledge", false)
-        .set("nic.order", order)
         .set("output.messages", true)
         .until("completion");
-    let long = send(network, (0, 1), 1_000_000, "0 ns", "1 GB");
+    let long = send(nic(network), (0, 1), long, "0 ns", "1 GB");
     let jobs = send(long, (from, to), bytes, "100500 ns", "1000 B");
     let messages = jobs.run().data.messages.expect("recorded");
     let other = messages.bytes.iter().position(|&own| own == bytes);
@@ -200,11 +211,49 @@ fn a_job_does_not_wait_behind_the_messages_of_another_on_its_host() {
 /// Against the long message ten packets come by rendezvous: their sender waits for a grant from the
 /// host that sends the long one.
 #[test]
-fn clears_first_grants_requests_in_the_middle_of_a_message() {
-    for order in ["fair", "message", "clears_first"] {
+fn fifo_grants_no_request_in_the_middle_of_a_message() {
+    for order in ["fair", "message"] {
         let packets = beside_a_long_message(order, (1, 0), 10_000);
         assert!((10..=15).contains(&packets), "{order}: {packets}");
     }
     let behind = beside_a_long_message("fifo", (1, 0), 10_000);
     assert!((905..920).contains(&behind), "{behind}");
+}
+
+/// Of 1,000 packets the grant waits for the prepared ones, of 130 for the 29 that are left.
+#[test]
+fn clears_first_grants_requests_behind_packets_that_are_prepared() {
+    for (long, prepared, waits) in [
+        (1_000_000, Some("0 packets"), 0),
+        (1_000_000, Some("1 packets"), 1),
+        (1_000_000, None, 100),
+        (1_000_000, Some("2000 packets"), 899),
+        (130_000, None, 29),
+    ] {
+        let packets = beside_a_message(long, (1, 0), 10_000, |network| {
+            let network = network.set("nic.order", "clears_first");
+            match prepared {
+                Some(size) => network.set("nic.prepared", size),
+                None => network,
+            }
+        });
+        let least = waits + 10;
+        assert!(
+            (least..least + 5).contains(&packets),
+            "{prepared:?}: {packets}"
+        );
+    }
+}
+
+#[test]
+fn prepared_packets_need_an_order_that_asks_for_them() {
+    let other = Experiment::clos(4, 1)
+        .uniform(0.1)
+        .set("nic.prepared", "100 packets")
+        .until("1 us");
+    let Err(error) = other.try_plan() else {
+        panic!("the order is fair");
+    };
+    assert!(error.to_string().contains("nic.prepared"), "{error}");
+    other.set("nic.order", "clears_first").plan();
 }

@@ -9,8 +9,8 @@ use crate::domain::FabricDomain;
 use crate::endpoint::sending::Blocked;
 use crate::endpoint::sending::Sending;
 use crate::setup::plain::Compiled;
-use crate::state::ends::groups::UNKNOWN;
-use crate::state::ends::ring_order::Search;
+use crate::state::ends::sends::groups::UNKNOWN;
+use crate::state::ends::sends::ring_order::Search;
 use weir_model::{NEVER, PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {

@@ -3,7 +3,7 @@
 use crate::domain::FabricDomain;
 use crate::endpoint::sending::Sending;
 use crate::setup::plain::Compiled;
-use crate::state::ends::pair_ring::Message;
+use crate::state::ends::sends::pair_ring::Message;
 use weir_model::{EndpointId, LinkKind, NEVER, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};

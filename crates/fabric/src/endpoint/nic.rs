@@ -5,7 +5,7 @@ use crate::domain::FabricDomain;
 use crate::endpoint::sending::Sending;
 use crate::endpoint::sending::{Blocked, NewMessage, blank};
 use crate::setup::plain::Compiled;
-use crate::state::ends::pair_ring::Message;
+use crate::state::ends::sends::pair_ring::Message;
 use crate::state::mail::speaker::Speaker;
 use weir_congestion::{PacketView, Scheme};
 use weir_model::{Classes, NO_PACKET, Origin, PacketIndex, Stamp, Time};

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::endpoint::sending::blank;
 use crate::state::ends::nic::Nic;
-use crate::state::ends::pair_ring::Message;
 use crate::state::ends::resend::{Resend, Resends};
-use crate::state::ends::send_queues::SendQueues;
+use crate::state::ends::sends::pair_ring::Message;
+use crate::state::ends::sends::send_queues::SendQueues;
 use crate::state::pool::Pool;
 use weir_congestion::{About, Actions, Control, NicContext};
 use weir_model::{EndpointId, Origin, PacketIndex, PacketKind, Time};

@@ -11,7 +11,7 @@ use crate::state::records::attribution::{Attribution, Looked};
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
-use crate::state::ends::pair_ring::NONE;
+use crate::state::ends::sends::pair_ring::NONE;
 use crate::state::ports::ring::Side;
 use crate::state::records::waits::{Kind, Pressure, Wait, WaitsReport, Who};
 use crate::state::{NO_REQUEST, RequestIndex};

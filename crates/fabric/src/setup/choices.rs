@@ -96,7 +96,9 @@ pub enum NicOrder {
     /// destination, as in CODES. A message that may not be sent yet blocks all others.
     Fifo,
     /// As `Fifo`, but grants of requests (clear to send) go before messages of other kinds, also
-    /// before the rest of one that has begun: as by the second send machine of SST's Firefly.
+    /// before the rest of one that has begun, except for its packets that are prepared
+    /// ([`Parameters::prepared`](crate::Parameters)): as by the second send machine of SST's
+    /// Firefly.
     ClearsFirst,
     /// Each message in turn, a packet at a time, also of those to one destination.
     Message,

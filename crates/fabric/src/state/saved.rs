@@ -12,7 +12,7 @@ use super::{Ends, Input, Mail, NO_REQUEST, Output, Ports, Progress, Records, Rin
 use crate::domain::FabricDomain;
 use crate::setup::fork::Fork;
 use crate::setup::plain::Compiled;
-use crate::state::ends::pair_ring::PairRing;
+use crate::state::ends::sends::pair_ring::PairRing;
 use crate::state::event::EventKind;
 use crate::state::hosts::SavedHosts;
 use crate::state::pool::{Fifo, Pool};

@@ -33,7 +33,9 @@ use weir_network::topology::Topology;
 
 use crate::collect::attribution;
 use crate::notes;
-use parameters::{check_stages, check_steps, parameters, router_parameters, routers};
+use parameters::{
+    check_prepared, check_stages, check_steps, parameters, router_parameters, routers,
+};
 use traffic::{check_foreground, check_lengths, traffic};
 use windows::{Windows, quiet_limit};
 
@@ -200,6 +202,7 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
 fn check(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     limits::check(experiment, network)?;
     bubbles::check(experiment, network)?;
+    check_prepared(experiment)?;
     check_stages(experiment, network)?;
     check_steps(experiment, network)
 }

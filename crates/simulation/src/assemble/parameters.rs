@@ -1,20 +1,33 @@
 //! Converts the sections of routers and NICs to the fabric's parameters.
 
 use crate::config::{Experiment, RouterConfig};
-use weir_fabric::{Network, Parameters, RouterParameters, Switching};
-use weir_input::{ConfigError, OutputQueue, suggest};
+use weir_fabric::{Network, NicOrder, Parameters, RouterParameters, Switching};
+use weir_input::{ConfigError, OutputQueue, Size, suggest};
 use weir_model::{Invalid, KindName};
 use weir_network::topology::Topology;
 
+/// What Firefly's NIC prepares of the message under way: `maxSendMachineQsize` of SST's platform
+/// file firefly-defaults.
+const PREPARED: Size = Size::Packets(100);
+
 /// Parameters that are the same in the whole network.
 pub(super) fn parameters(experiment: &Experiment) -> Parameters {
+    // Sizes that do not fit are refused by `config::check`.
+    let flit = experiment.router.flit_size();
+    let max_packet = u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX);
+    let bits = |size: Size| size.bits(flit, u64::from(max_packet));
     Parameters {
-        // Sizes that do not fit are refused by `config::check`.
-        flit: experiment.router.flit_size(),
-        max_packet: u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX),
+        flit,
+        max_packet,
         credit_unit: experiment.router.credit_unit,
         injection_vcs: experiment.nic.injection_vcs,
         order: experiment.nic.order,
+        prepared: bits(
+            experiment
+                .nic
+                .prepared
+                .map_or(PREPARED, |prepared| prepared.0),
+        ),
         acknowledge: experiment.nic.acknowledge,
         control_routes: experiment.nic.control_routes,
     }
@@ -43,6 +56,18 @@ pub(super) fn routers(
         .iter()
         .map(|kind| router_parameters(of(kind)))
         .collect())
+}
+
+/// Refuses prepared packets if no order of messages asks for them.
+pub(super) fn check_prepared(experiment: &Experiment) -> Result<(), ConfigError> {
+    if experiment.nic.prepared.is_none() || experiment.nic.order == NicOrder::ClearsFirst {
+        return Ok(());
+    }
+    Err(experiment.file.refuse(Invalid::new(
+        "nic.prepared",
+        "only grants that go before other messages wait for packets that are prepared",
+        "leave it out, or write nic.order = \"clears_first\"",
+    )))
 }
 
 /// Refuses a time for a stage that does not occur: with virtual output queues no packet is behind

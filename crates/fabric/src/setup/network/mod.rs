@@ -37,6 +37,8 @@ pub struct Parameters {
     pub injection_vcs: u8,
     /// Order of a NIC's messages.
     pub order: NicOrder,
+    /// Bits of the message under way that grants wait for, with [`NicOrder::ClearsFirst`].
+    pub prepared: u64,
     /// True if data packets are acknowledged.
     pub acknowledge: bool,
     /// Routes of control packets.

@@ -1,6 +1,6 @@
 //! The NIC of an endpoint.
 
-use crate::state::ends::pair_ring::{NONE, PairRing};
+use crate::state::ends::sends::pair_ring::{NONE, PairRing};
 use crate::state::pool::{Fifo, Pool};
 use serde::{Deserialize, Serialize};
 use weir_model::{EndpointId, PacketIndex};

@@ -13,7 +13,7 @@ use weir_fabric::{
     Switching,
 };
 use weir_input::registry::Chosen;
-use weir_input::{Buffer, Duration, OutputQueue, Section, Size, Speedup, Until};
+use weir_input::{Allowance, Buffer, Duration, OutputQueue, Section, Size, Speedup, Until};
 use weir_model::{FlitSize, Time};
 use weir_network::failures::FailureConfig;
 use weir_network::{queueing, routing, topology};
@@ -143,10 +143,15 @@ pub struct NicConfig {
     /// Order of messages. "fair": each queue pair (of a job and a destination) in turn, a packet at
     /// a time; messages of one queue pair in the order posted. "fifo": one message after the other
     /// in the order posted, as in CODES; one that may not be sent yet blocks all others.
-    /// "clears_first": the same, but grants of rendezvous requests (clear to send) go before the
-    /// rest, as by the second send machine of SST's Firefly. "message": each message in turn, a
-    /// packet at a time, also of those to one destination.
+    /// "clears_first": the same, but grants of rendezvous requests (clear to send) go before what
+    /// is not prepared, as by the second send machine of SST's Firefly. "message": each message in
+    /// turn, a packet at a time, also of those to one destination.
     pub order: NicOrder,
+    /// With "clears_first": how much of the message under way is prepared, at most. A grant goes
+    /// behind what is prepared when it comes. Default: "100 packets", as in Firefly
+    /// (`maxSendMachineQsize`). "0 packets": it goes before the next packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prepared: Option<Allowance>,
     /// Pacing of flows, under schemes that set rates. "ipd" (default), inter-packet delay: each
     /// flow by itself, a packet every d / r. "svc", shaped virtual clock: the same; of the flows
     /// that may send, the one with the least D / r. "ps", periodic selection: a packet every d / R,
@@ -168,6 +173,7 @@ impl Default for NicConfig {
             control_routes: ControlRoutes::Minimal,
             injection_vcs: 1,
             order: NicOrder::Fair,
+            prepared: None,
             discipline: None,
             flow_from: None,
         }

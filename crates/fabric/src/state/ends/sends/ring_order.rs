@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::state::ends::groups::MOST;
-use crate::state::ends::pair_ring::PairRing;
+use crate::state::ends::sends::groups::MOST;
+use crate::state::ends::sends::pair_ring::PairRing;
 
 /// Number of queue pairs passed in one search from which a NIC keeps their places; to pass fewer
 /// takes less time.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use crate::NicOrder;
-use crate::state::ends::groups::{Groups, UNKNOWN};
-use crate::state::ends::ring_order::{PLACE, RingOrder};
+use crate::state::ends::sends::groups::{Groups, UNKNOWN};
+use crate::state::ends::sends::ring_order::{PLACE, RingOrder};
 use weir_model::EndpointId;
 use weir_slots::{Slots, prefetch};
 
@@ -53,6 +53,8 @@ struct Parked {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SendQueues {
     order: NicOrder,
+    /// Bits of the message under way that grants wait for, with [`NicOrder::ClearsFirst`].
+    pub(super) prepared: u64,
     /// True if all jobs of a NIC share its queue pairs, by destination.
     shared: bool,
     pub(super) pairs: Slots<QueuePair>,
@@ -63,15 +65,19 @@ pub struct SendQueues {
     index: rustc_hash::FxHashMap<(u32, EndpointId, u16), u32>,
     /// By NIC, destination and job, if queue pairs are shared by messages.
     parked: rustc_hash::FxHashMap<(u32, EndpointId, u16), Parked>,
+    /// Queue pair of a grant behind a longer message → bits left of that when the grant goes.
+    pub(super) interrupts: rustc_hash::FxHashMap<u32, u64>,
     pub(super) groups: Groups,
     pub(super) ring_order: RingOrder,
 }
 
 impl SendQueues {
-    /// No queue pairs. `shared`: all jobs of a NIC share them.
-    pub fn new(order: NicOrder, shared: bool) -> Self {
+    /// No queue pairs. `prepared`: bits of the message under way that grants wait for. `shared`:
+    /// all jobs of a NIC share its queue pairs.
+    pub fn new(order: NicOrder, prepared: u64, shared: bool) -> Self {
         SendQueues {
             order,
+            prepared,
             shared,
             pairs: Slots::default(),
             free_pairs: Vec::new(),
@@ -79,6 +85,7 @@ impl SendQueues {
             free_messages: Vec::new(),
             index: rustc_hash::FxHashMap::default(),
             parked: rustc_hash::FxHashMap::default(),
+            interrupts: rustc_hash::FxHashMap::default(),
             groups: Groups::default(),
             ring_order: RingOrder::default(),
         }
@@ -92,7 +99,8 @@ impl SendQueues {
         let fits = |one: &QueuePair| {
             [one.first, one.last].into_iter().all(message) && pair(one.next) && pair(one.before)
         };
-        (self.order, self.shared) == (fresh.order, fresh.shared)
+        let rules = |queues: &SendQueues| (queues.order, queues.prepared, queues.shared);
+        rules(self) == rules(fresh)
             && nics.iter().all(|ring| pair(ring.turn))
             && self.pairs.iter().all(fits)
             && self.messages.iter().all(|one| message(one.next))
@@ -103,6 +111,7 @@ impl SendQueues {
                 .all(|&at| at != NONE && message(at))
             && self.index.values().all(is_pair)
             && self.parked.values().all(|parked| is_pair(&parked.pair))
+            && self.interrupts.keys().all(is_pair)
             && self.ring_order.pairs().all(|at| is_pair(&at))
     }
 
@@ -171,33 +180,25 @@ impl SendQueues {
             group: UNKNOWN,
         });
         if self.order == NicOrder::ClearsFirst && message.is_clear() {
-            self.enter_first(nic, state, pair);
+            self.enter_grant(nic, state, pair);
         } else {
             self.enter(nic, state, pair);
         }
         Some(pair)
     }
 
-    /// Puts the queue pair of a grant into the ring, before all that have none.
-    #[inline(never)]
-    fn enter_first(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
-        let behind = self.search(state, |pair| !self.message(pair.first).is_clear());
-        let turn = state.turn;
-        state.turn = behind.unwrap_or(turn);
-        self.enter(nic, state, pair);
-        if turn != NONE {
-            state.turn = if behind == Some(turn) { pair } else { turn };
-        }
+    /// Puts a queue pair into the ring, before the one whose turn it is.
+    pub(super) fn enter(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
+        self.enter_before(nic, state, pair, state.turn);
     }
 
-    /// Puts a queue pair into the ring, before the one whose turn it is.
-    fn enter(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
+    /// Puts a queue pair into the ring, before this one; as the only one if the ring is empty.
+    pub(super) fn enter_before(&mut self, nic: u32, state: &mut PairRing, pair: u32, next: u32) {
         if state.turn == NONE {
             state.turn = pair;
             self.pairs[pair as usize].next = pair;
             self.pairs[pair as usize].before = pair;
         } else {
-            let next = state.turn;
             let before = std::mem::replace(&mut self.pairs[next as usize].before, pair);
             self.pairs[before as usize].next = pair;
             self.pairs[pair as usize].next = next;
@@ -218,7 +219,7 @@ impl SendQueues {
     }
 
     /// Takes a queue pair out of the ring.
-    fn leave(&mut self, nic: u32, state: &mut PairRing, at: u32) {
+    pub(super) fn leave(&mut self, nic: u32, state: &mut PairRing, at: u32) {
         self.leave_group(nic, state, at);
         let pair = self.pairs[at as usize];
         if state.indexed {
@@ -226,6 +227,9 @@ impl SendQueues {
         }
         if state.placed {
             self.ring_order.leave((nic, UNKNOWN), pair.place);
+        }
+        if !self.interrupts.is_empty() {
+            self.interrupts.remove(&at);
         }
         state.pairs -= 1;
         state.indexed &= state.pairs > 0;
@@ -259,7 +263,7 @@ impl SendQueues {
     }
 
     /// The first queue pair of a NIC, from the one whose turn it is on, that is one of these.
-    fn search(&self, state: &PairRing, is: impl Fn(&QueuePair) -> bool) -> Option<u32> {
+    pub(super) fn search(&self, state: &PairRing, is: impl Fn(&QueuePair) -> bool) -> Option<u32> {
         let mut at = state.turn;
         for _ in 0..state.pairs {
             let pair = &self.pairs[at as usize];
@@ -327,17 +331,19 @@ impl SendQueues {
         }
         let message = &mut self.messages[pair.first as usize];
         message.left -= payload;
-        if message.left > 0 {
-            return None;
-        }
-        let job = message.job;
-        if self.finish_first(at) {
+        let (left, job) = (message.left, message.job);
+        if left == 0 && self.finish_first(at) {
             if self.shared && self.messages[self.pairs[at as usize].first as usize].job != job {
                 self.leave_group(nic, state, at);
             }
             return Some(at);
         }
-        self.leave(nic, state, at);
+        if left == 0 {
+            self.leave(nic, state, at);
+        }
+        if !self.interrupts.is_empty() {
+            self.interrupt(nic, state);
+        }
         None
     }
 
@@ -432,6 +438,7 @@ impl SendQueues {
             + self.messages.capacity() * size_of::<Message>()
             + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
             + (self.index.capacity() + self.parked.capacity()) * INDEXED
+            + self.interrupts.capacity() * size_of::<(u32, u64)>()
             + self.groups.memory_bytes()
             + self.ring_order.memory_bytes()
     }
@@ -448,7 +455,7 @@ mod tests {
 
     #[test]
     fn a_queue_pair_goes_on_when_what_was_withdrawn_is_sent() {
-        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair, false), PairRing::EMPTY);
+        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair, 0, false), PairRing::EMPTY);
         let rest = |_: &Message| 1..3;
         assert!(post(&mut queues, &mut ring, 7, 0));
         assert!(post(&mut queues, &mut ring, 8, 1));

@@ -2,9 +2,9 @@
 
 use super::ring_order::{FAR, Search, between};
 
-use crate::state::ends::groups::UNKNOWN;
-use crate::state::ends::pair_ring::PairRing;
-use crate::state::ends::send_queues::SendQueues;
+use crate::state::ends::sends::groups::UNKNOWN;
+use crate::state::ends::sends::pair_ring::PairRing;
+use crate::state::ends::sends::send_queues::SendQueues;
 
 impl SendQueues {
     /// Puts a queue pair that is in the ring and of which that is not known into the group that may
@@ -105,8 +105,8 @@ impl SendQueues {
 mod tests {
     use super::*;
     use crate::NicOrder;
-    use crate::state::ends::pair_ring::Message;
-    use crate::state::ends::ring_order::RingOrder;
+    use crate::state::ends::sends::pair_ring::Message;
+    use crate::state::ends::sends::ring_order::RingOrder;
     use weir_model::{Stamp, below};
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn those_that_are_placed_are_found_in_the_order_of_the_ring() {
-        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair, false), PairRing::EMPTY);
+        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair, 0, false), PairRing::EMPTY);
         let message = || Message::new(0, 100, 0, 0, Stamp::NONE);
         for to in 0..2 * FAR {
             queues.add(0, &mut ring, to, message());
