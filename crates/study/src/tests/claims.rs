@@ -443,3 +443,37 @@ fn the_mean_of_many_seeds_decides_if_it_is_clear() {
     assert_eq!(two("max = \"522 ns\""), Some(false));
     assert_eq!(two("min = \"478 ns\""), None);
 }
+
+/// As above: a step from a value with that standard error to one without any. Where the seeds move
+/// both alike, every step is clear.
+#[test]
+fn the_mean_step_of_many_seeds_decides_if_it_is_clear() {
+    let holds = |bound: &str, step: f64, alike: bool| {
+        let by_seed = |_: &str, routing: &str, _: f64, seed: u64| {
+            let far = if seed.is_multiple_of(2) {
+                100.0
+            } else {
+                -100.0
+            };
+            Some(match routing {
+                "par" => 500.0 + far,
+                _ => 500.0 + step + if alike { far } else { 0.0 },
+            })
+        };
+        let text = "metric = \"latency.message.mean\"\nwhere = { load = 0.1 }\n";
+        let study = claim(&format!("{text}{bound}"));
+        study.verdicts(&table(&study, 20, by_seed)).remove(0).holds
+    };
+    let order = "order = { axis = \"routing\", values = [\"par\", \"valiant\"] }";
+    let judged = |step: f64| holds(order, step, false);
+    assert_eq!(
+        [24.0, 22.0, -22.0, -24.0].map(judged),
+        [Some(true), None, None, Some(false)]
+    );
+    assert_eq!(holds(order, 1.0, true), Some(true));
+    assert_eq!(holds(order, -1.0, true), Some(false));
+    // A slack of a tenth forgives a step of 50 ns down.
+    let slack = "order = { axis = \"routing\", values = [\"par\", \"valiant\"], slack = 0.1 }";
+    assert_eq!(holds(slack, -26.0, false), Some(true));
+    assert_eq!(holds(slack, -49.0, false), None);
+}

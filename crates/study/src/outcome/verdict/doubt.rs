@@ -1,7 +1,7 @@
 //! Says when seeds leave open if a claim holds.
 
 use super::judgement::{Judgement, Measured, taken};
-use crate::job_file::claim::{Bound, Claim};
+use crate::job_file::claim::Claim;
 use crate::job_file::keys::{Along, SeedsBy};
 
 /// Number of seeds from which on their mean decides, even if single ones disagree with it.
@@ -18,21 +18,18 @@ pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Opti
     if each.len() < MANY && each.iter().any(|one| one.holds == Some(!holds)) {
         return Some("; seeds disagree");
     }
-    is_near(&claim.bound, &mean.all, each)
+    let seeds = each.iter().flat_map(|one| claim.bound.compared(&one.all));
+    let means = claim.bound.compared(&mean.all);
+    is_near(claim.bound.ends(), &means, &seeds.collect::<Vec<_>>())
         .then_some("; nearer to the bound than its standard error")
 }
 
-/// True if some mean is nearer to a bound than its standard error, and none is further outside.
-fn is_near(bound: &Bound, means: &[Measured], each: &[Judgement]) -> bool {
-    let Bound::Range { min, max } = bound else {
-        return false;
-    };
+/// True if some mean is nearer to the least or greatest good value than the standard error of its
+/// seeds, and none is further outside.
+fn is_near([min, max]: [Option<f64>; 2], means: &[Measured], seeds: &[Measured]) -> bool {
     let mut near = false;
     for mean in means {
-        let same = each
-            .iter()
-            .flat_map(|one| &one.all)
-            .filter(|one| one.at == mean.at);
+        let same = seeds.iter().filter(|one| one.at == mean.at);
         let values = same.map(|one| one.value).filter(|own| own.is_finite());
         let error = standard_error(&values.collect::<Vec<f64>>());
         // How far inside of the nearer bound.

@@ -338,9 +338,8 @@ impl Evaluation<'_> {
         let Bound::Slope {
             axis,
             values,
-            rising,
-            slack,
             strict,
+            ..
         } = bound
         else {
             return (String::new(), false);
@@ -360,10 +359,8 @@ impl Evaluation<'_> {
             let found: Vec<&Measured> = values.iter().filter_map(at).copied().collect();
             let complete = found.len() == values.len() || (!strict && found.len() > 1);
             let right = |pair: &[&Measured]| {
-                let (a, b) = (pair[0].value, pair[1].value);
-                let (a, b) = if *rising { (a, b) } else { (-a, -b) };
-                let least = a - slack * a.abs();
-                b > least || (!strict && b == least)
+                let step = bound.step(pair[0].value, pair[1].value);
+                step > 0.0 || (!strict && step == 0.0)
             };
             let holds = complete && found.windows(2).all(right);
             let text = found.iter().map(|one| {
