@@ -5,7 +5,11 @@ use crate::{Count, Options, Row, Study, Table, Verdict};
 
 /// A table of `study` whose numbers are a function of metric, routing, load and seed; None for a
 /// point that failed.
-fn table(study: &Study, seeds: u64, number: impl Fn(&str, &str, f64, u64) -> Option<f64>) -> Table {
+pub(super) fn table(
+    study: &Study,
+    seeds: u64,
+    number: impl Fn(&str, &str, f64, u64) -> Option<f64>,
+) -> Table {
     let metrics = study.metrics();
     let mut rows = Vec::new();
     for routing in 0..3 {
@@ -46,7 +50,7 @@ fn numbers(metric: &str, routing: &str, load: f64, _seed: u64) -> Option<f64> {
     })
 }
 
-fn claim(text: &str) -> Study {
+pub(super) fn claim(text: &str) -> Study {
     study(&format!(
         "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"…\"\n{text}\n"
     ))
@@ -334,6 +338,20 @@ fn what_is_not_there_is_not_measured() {
         verdict.measured,
         "not measured: the point 6 (routing=par load=0.4) is failed"
     );
+    let order = claim(
+        "metric = \"latency.message.mean\"\nwhere = { load = 0.4 }\n\
+         order = { axis = \"routing\", values = [\"minimal\", \"par\", \"valiant\"], slack = 0.1 }",
+    );
+    let mut two = table(&order, 1, numbers);
+    two.rows.retain(|row| row.at[0] != 1);
+    let verdict = order.verdicts(&two).remove(0);
+    assert_eq!(
+        (verdict.holds, verdict.measured.as_str()),
+        (
+            None,
+            "not measured: there is no point at routing=par load=0.4"
+        )
+    );
     // Every value is needed, regardless of the bound.
     let study = claim(
         "metric = \"latency.message.mean\"\nalong = \"load\"\ntake = \"max\"\nmax = \"1 ms\"",
@@ -410,70 +428,4 @@ fn the_mean_of_seeds_is_measured_and_each_alone_is_told_of() {
     );
     let only = places.verdicts(&some).remove(0);
     assert_eq!((only.holds, only.seeds), (Some(true), None), "{only:?}");
-}
-
-/// Ten of twenty seeds have 100 ns more than the mean and ten have 100 ns less, so its standard
-/// error is 100 / sqrt(19) = 22.9 ns.
-#[test]
-fn the_mean_of_many_seeds_decides_if_it_is_clear() {
-    let by_seed = |_: &str, routing: &str, _: f64, seed: u64| {
-        let mean = if routing == "valiant" { 900.0 } else { 500.0 };
-        Some(
-            mean + if seed.is_multiple_of(2) {
-                100.0
-            } else {
-                -100.0
-            },
-        )
-    };
-    let holds = |routings: &str, bound: &str| {
-        let text = "metric = \"latency.message.mean\"\nwhere = { load = 0.1, routing = ";
-        let study = claim(&format!("{text}{routings} }}\n{bound}"));
-        study.verdicts(&table(&study, 20, by_seed)).remove(0).holds
-    };
-    let par = |bound: &str| holds("\"par\"", bound);
-    assert_eq!(par("max = \"524 ns\""), Some(true));
-    assert_eq!(par("max = \"522 ns\""), None);
-    assert_eq!(par("max = \"478 ns\""), None);
-    assert_eq!(par("max = \"476 ns\""), Some(false));
-    assert_eq!(par("min = \"476 ns\""), Some(true));
-    assert_eq!(par("min = \"478 ns\""), None);
-    // Another place that is outside for certain decides.
-    let two = |bound: &str| holds("[\"par\", \"valiant\"]", bound);
-    assert_eq!(two("max = \"522 ns\""), Some(false));
-    assert_eq!(two("min = \"478 ns\""), None);
-}
-
-/// As above: a step from a value with that standard error to one without any. Where the seeds move
-/// both alike, every step is clear.
-#[test]
-fn the_mean_step_of_many_seeds_decides_if_it_is_clear() {
-    let holds = |bound: &str, step: f64, alike: bool| {
-        let by_seed = |_: &str, routing: &str, _: f64, seed: u64| {
-            let far = if seed.is_multiple_of(2) {
-                100.0
-            } else {
-                -100.0
-            };
-            Some(match routing {
-                "par" => 500.0 + far,
-                _ => 500.0 + step + if alike { far } else { 0.0 },
-            })
-        };
-        let text = "metric = \"latency.message.mean\"\nwhere = { load = 0.1 }\n";
-        let study = claim(&format!("{text}{bound}"));
-        study.verdicts(&table(&study, 20, by_seed)).remove(0).holds
-    };
-    let order = "order = { axis = \"routing\", values = [\"par\", \"valiant\"] }";
-    let judged = |step: f64| holds(order, step, false);
-    assert_eq!(
-        [24.0, 22.0, -22.0, -24.0].map(judged),
-        [Some(true), None, None, Some(false)]
-    );
-    assert_eq!(holds(order, 1.0, true), Some(true));
-    assert_eq!(holds(order, -1.0, true), Some(false));
-    // A slack of a tenth forgives a step of 50 ns down.
-    let slack = "order = { axis = \"routing\", values = [\"par\", \"valiant\"], slack = 0.1 }";
-    assert_eq!(holds(slack, -26.0, false), Some(true));
-    assert_eq!(holds(slack, -49.0, false), None);
 }

@@ -1,6 +1,7 @@
 //! Job files, good and bad; claims on tables made by hand; the page that describes them.
 
 mod claims;
+mod doubt;
 mod metrics;
 mod needs;
 mod page;

@@ -147,9 +147,10 @@ pub struct NicConfig {
     /// is not prepared, as by the second send machine of SST's Firefly. "message": each message in
     /// turn, a packet at a time, also of those to one destination.
     pub order: NicOrder,
-    /// With "clears_first": how much of the message under way is prepared, at most. A grant goes
-    /// behind what is prepared when it comes. Default: "100 packets", as in Firefly
-    /// (`maxSendMachineQsize`). "0 packets": it goes before the next packet.
+    /// With "clears_first": how much of the message under way is prepared, at most: the first that
+    /// is no grant. A grant goes behind what is prepared when it comes. Default: "100 packets", as
+    /// in SST's platform file firefly-defaults (`maxSendMachineQsize`). "0 packets": it goes before
+    /// the next packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prepared: Option<Allowance>,
     /// Pacing of flows, under schemes that set rates. "ipd" (default), inter-packet delay: each

@@ -1,7 +1,7 @@
 //! Says when seeds leave open if a claim holds.
 
 use super::judgement::{Judgement, Measured, taken};
-use crate::job_file::claim::Claim;
+use crate::job_file::claim::{Bound, Claim};
 use crate::job_file::keys::{Along, SeedsBy};
 
 /// Number of seeds from which on their mean decides, even if single ones disagree with it.
@@ -9,7 +9,7 @@ const MANY: usize = 20;
 
 /// The reason why a claim about a mean over seeds is undecided though the mean holds or does not,
 /// in words that follow what was measured: fewer than 20 seeds disagree, or the mean is nearer to a
-/// bound than its standard error. `each` has what is said of the claim with one seed alone.
+/// bound than its standard error (along a slope: the mean step to the least that is allowed). `each` has what is said of the claim with one seed alone.
 pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Option<&'static str> {
     let holds = mean.holds?;
     if claim.seeds != SeedsBy::Mean {
@@ -20,8 +20,11 @@ pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Opti
     }
     let seeds = each.iter().flat_map(|one| claim.bound.compared(&one.all));
     let means = claim.bound.compared(&mean.all);
-    is_near(claim.bound.ends(), &means, &seeds.collect::<Vec<_>>())
-        .then_some("; nearer to the bound than its standard error")
+    let words = match claim.bound {
+        Bound::Range { .. } => "; nearer to the bound than its standard error",
+        Bound::Slope { .. } => "; a step is within its standard error",
+    };
+    is_near(claim.bound.ends(), &means, &seeds.collect::<Vec<_>>()).then_some(words)
 }
 
 /// True if some mean is nearer to the least or greatest good value than the standard error of its

@@ -105,12 +105,15 @@ impl Evaluation<'_> {
             }
         };
         let (measured, holds) = match &claim.bound {
-            Bound::Range { min, max } => self.range(&all, *min, *max, unit),
+            Bound::Range { min, max } => {
+                let (text, holds) = self.range(&all, *min, *max, unit);
+                (text, Some(holds))
+            }
             Bound::Slope { .. } => self.slope(&all, &claim.bound, unit),
         };
         Judgement {
             measured,
-            holds: Some(holds),
+            holds,
             all,
         }
     }
@@ -333,8 +336,8 @@ impl Evaluation<'_> {
     }
 
     /// True if the measure goes in the right direction along an axis, for all places on the other
-    /// axes.
-    fn slope(&self, all: &[Measured], bound: &Bound, unit: &str) -> (String, bool) {
+    /// axes; None if it does not go in the wrong one, and a place of an order is missing.
+    fn slope(&self, all: &[Measured], bound: &Bound, unit: &str) -> (String, Option<bool>) {
         let Bound::Slope {
             axis,
             values,
@@ -342,7 +345,7 @@ impl Evaluation<'_> {
             ..
         } = bound
         else {
-            return (String::new(), false);
+            return (String::new(), None);
         };
         let mut groups: Vec<(Vec<usize>, Vec<&Measured>)> = Vec::new();
         for one in all {
@@ -353,31 +356,39 @@ impl Evaluation<'_> {
                 None => groups.push((rest, vec![one])),
             }
         }
-        let mut shown = None;
+        let (mut shown, mut missing) = (None, None);
         for (_, group) in &groups {
             let at = |value: &usize| group.iter().find(|one| one.at[*axis] == *value);
             let found: Vec<&Measured> = values.iter().filter_map(at).copied().collect();
-            let complete = found.len() == values.len() || (!strict && found.len() > 1);
             let right = |pair: &[&Measured]| {
                 let step = bound.step(pair[0].value, pair[1].value);
                 step > 0.0 || (!strict && step == 0.0)
             };
-            let holds = complete && found.windows(2).all(right);
             let text = found.iter().map(|one| {
                 let label = &self.axes()[*axis].values[one.at[*axis]].label;
                 format!("{label}: {}", with_unit(one.value, unit))
             });
             let text = text.collect::<Vec<_>>().join(", ");
-            if !holds {
-                return (text, false);
+            if !found.windows(2).all(right) {
+                return (text, Some(false));
+            }
+            let absent = values.iter().find(|value| at(value).is_none());
+            if let Some(value) = absent.filter(|_| *strict || found.len() < 2) {
+                let mut place = group[0].at.clone();
+                place[*axis] = *value;
+                missing.get_or_insert(place);
             }
             shown.get_or_insert(text);
+        }
+        if let Some(place) = missing {
+            let place = self.place(&place);
+            return (format!("not measured: there is no point at {place}"), None);
         }
         let more = match groups.len() {
             1 => String::new(),
             count => format!(" (and so for all {count})"),
         };
-        (shown.unwrap_or_default() + &more, !groups.is_empty())
+        (shown.unwrap_or_default() + &more, Some(!groups.is_empty()))
     }
 
     fn bound_in_words(&self, claim: &Claim, unit: &str) -> String {

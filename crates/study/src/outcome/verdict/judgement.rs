@@ -56,6 +56,8 @@ impl Bound {
             all.iter().find(|one| one.at == place)
         };
         let step = |to: &Measured| {
+            // Places that the slope is not about lie on it nowhere.
+            values.iter().find(|&&value| value == to.at[*axis])?;
             let before = values.iter().take_while(|&&value| value != to.at[*axis]);
             let from = before.filter_map(|&value| at(&to.at, value)).last()?;
             Some(Measured {

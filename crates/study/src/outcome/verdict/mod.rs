@@ -26,7 +26,8 @@ pub struct Verdict {
     /// Bound that it should meet.
     pub bound: String,
     /// True if it is. None if that is undecided: a value is missing, fewer than 20 seeds disagree
-    /// with their mean, or the mean is nearer to a bound than its standard error.
+    /// with their mean, or the mean (along a slope: a step of it) is nearer to a bound than its
+    /// standard error.
     pub holds: Option<bool>,
     /// Number of seeds with which it holds alone, if the study has several.
     pub seeds: Option<Count>,

@@ -5,8 +5,9 @@ use super::pair_ring::{NONE, PairRing};
 use super::send_queues::SendQueues;
 
 impl SendQueues {
-    /// Puts the queue pair of a grant into the ring: before all that have none or, if packets are
-    /// prepared, behind those of the message under way. That is the first that is no grant.
+    /// Puts the queue pair of a grant into the ring: before all messages that are no grants or, if
+    /// packets are prepared, behind those of the first. That counts as under way as soon as it is
+    /// the first.
     #[inline(never)]
     pub(super) fn enter_grant(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
         let Some(under_way) = self.search(state, |pair| !self.message(pair.first).is_clear())
@@ -22,7 +23,10 @@ impl SendQueues {
             return;
         }
         let mut behind = self.pair(under_way).next;
-        while behind != state.turn && self.is_grant(behind) {
+        for _ in 0..state.pairs {
+            if behind == state.turn || !self.is_grant(behind) {
+                break;
+            }
             behind = self.pair(behind).next;
         }
         self.enter_before(nic, state, pair, behind);
@@ -33,8 +37,15 @@ impl SendQueues {
     }
 
     /// Passes the turn to the next grant if the packets that were prepared when it came have left.
-    #[inline(never)]
+    #[inline]
     pub(super) fn interrupt(&mut self, nic: u32, state: &mut PairRing) {
+        if !self.interrupts.is_empty() {
+            self.interrupt_turn(nic, state);
+        }
+    }
+
+    #[inline(never)]
+    fn interrupt_turn(&mut self, nic: u32, state: &mut PairRing) {
         let turn = state.turn;
         if turn == NONE || self.is_grant(turn) {
             return;

@@ -137,7 +137,7 @@ impl SendQueues {
     }
 
     /// Adds a message to the queue pair of a NIC, its job and a destination, or with a separate
-    /// queue pair: behind all others, or before those of other messages if it goes first. Returns
+    /// queue pair: behind all others, or a grant before those of other messages. Returns
     /// the queue pair if the message is its first.
     pub fn add(
         &mut self,
@@ -341,9 +341,7 @@ impl SendQueues {
         if left == 0 {
             self.leave(nic, state, at);
         }
-        if !self.interrupts.is_empty() {
-            self.interrupt(nic, state);
-        }
+        self.interrupt(nic, state);
         None
     }
 
@@ -381,6 +379,7 @@ impl SendQueues {
                 .insert((nic, destination, self.key(job)), parked);
         } else {
             self.finish_first(at);
+            self.interrupt(nic, state);
         }
         parts
     }
