@@ -137,8 +137,8 @@ impl SendQueues {
     }
 
     /// Adds a message to the queue pair of a NIC, its job and a destination, or with a separate
-    /// queue pair: behind all others, or a grant before those of other messages. Returns
-    /// the queue pair if the message is its first.
+    /// queue pair: behind all others, or a grant before those of other messages. Returns the queue
+    /// pair if the message is its first.
     pub fn add(
         &mut self,
         nic: u32,
