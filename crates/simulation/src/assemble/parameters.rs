@@ -6,8 +6,8 @@ use weir_input::{ConfigError, OutputQueue, Size, suggest};
 use weir_model::{Invalid, KindName};
 use weir_network::topology::Topology;
 
-/// What Firefly's NIC prepares of the message under way: `maxSendMachineQsize` of SST's platform
-/// file firefly-defaults.
+/// Part of the message under way that Firefly's NIC prepares: `maxSendMachineQsize` of SST's
+/// platform file firefly-defaults.
 const PREPARED: Size = Size::Packets(100);
 
 /// Parameters that are the same in the whole network.

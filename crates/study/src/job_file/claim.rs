@@ -84,16 +84,19 @@ impl Reference {
 pub(crate) enum Bound {
     /// Between these two.
     Range { min: Option<f64>, max: Option<f64> },
-    /// Never going in the wrong direction along these values of an axis by more than the slack (a
-    /// fraction).
-    Slope {
-        axis: usize,
-        values: Vec<usize>,
-        rising: bool,
-        slack: f64,
-        /// All values have to be there, and equal is not enough.
-        strict: bool,
-    },
+    /// Never going in the wrong direction along some values of an axis.
+    Trend(Trend),
+}
+
+/// A direction along these values of an axis, which is kept but for the slack (a fraction).
+#[derive(Clone, Debug)]
+pub(crate) struct Trend {
+    pub(crate) axis: usize,
+    pub(crate) values: Vec<usize>,
+    pub(crate) rising: bool,
+    pub(crate) slack: f64,
+    /// All values have to be there, and equal is not enough.
+    pub(crate) strict: bool,
 }
 
 impl Claim {
@@ -381,9 +384,10 @@ impl Reader<'_> {
         if range {
             return self.range(file, unit);
         }
-        let slope = self.slope(file)?;
-        if let (Bound::Slope { axis, .. }, Some(reduce)) = (&slope, reduce)
-            && *axis == reduce.axis
+        let trend = self.trend(file)?;
+        if reduce
+            .as_ref()
+            .is_some_and(|reduce| trend.axis == reduce.axis)
         {
             return Err(self.refuse(
                 "along",
@@ -391,7 +395,7 @@ impl Reader<'_> {
                 "name another axis",
             ));
         }
-        Ok(slope)
+        Ok(Bound::Trend(trend))
     }
 
     fn range(&self, file: &ClaimFile, unit: &str) -> Result<Bound, ConfigError> {
@@ -408,7 +412,7 @@ impl Reader<'_> {
         Ok(Bound::Range { min, max })
     }
 
-    fn slope(&self, file: &ClaimFile) -> Result<Bound, ConfigError> {
+    fn trend(&self, file: &ClaimFile) -> Result<Trend, ConfigError> {
         let slack_of = |key: &str, slack: f64| match (0.0..1.0).contains(&slack) {
             true => Ok(slack),
             false => Err(self.refuse(
@@ -429,7 +433,7 @@ impl Reader<'_> {
                     "write a list of values of the axis",
                 ));
             }
-            return Ok(Bound::Slope {
+            return Ok(Trend {
                 axis,
                 values,
                 rising: true,
@@ -446,7 +450,7 @@ impl Reader<'_> {
             return Err(self.refuse("", "a claim has one bound", "give `min` or `max`"));
         };
         let axis = self.axis("monotone.axis", axis)?;
-        Ok(Bound::Slope {
+        Ok(Trend {
             values: (0..self.axes[axis].values.len()).collect(),
             axis,
             rising: *direction == Slope::Rising,

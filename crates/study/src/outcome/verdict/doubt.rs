@@ -9,7 +9,8 @@ const MANY: usize = 20;
 
 /// The reason why a claim about a mean over seeds is undecided though the mean holds or does not,
 /// in words that follow what was measured: fewer than 20 seeds disagree, or the mean is nearer to a
-/// bound than its standard error (along a slope: the mean step to the least that is allowed). `each` has what is said of the claim with one seed alone.
+/// bound than its standard error (of a trend: a mean step to the least that is allowed). `each` has
+/// what is said of the claim with one seed alone.
 pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Option<&'static str> {
     let holds = mean.holds?;
     if claim.seeds != SeedsBy::Mean {
@@ -22,7 +23,7 @@ pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Opti
     let means = claim.bound.compared(&mean.all);
     let words = match claim.bound {
         Bound::Range { .. } => "; nearer to the bound than its standard error",
-        Bound::Slope { .. } => "; a step is within its standard error",
+        Bound::Trend(_) => "; a step is within its standard error",
     };
     is_near(claim.bound.ends(), &means, &seeds.collect::<Vec<_>>()).then_some(words)
 }

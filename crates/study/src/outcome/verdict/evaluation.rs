@@ -7,7 +7,7 @@ use super::judgement::{Judgement, Measured, taken};
 use super::{Count, Verdict};
 use crate::job_file::Study;
 use crate::job_file::axis::Axis;
-use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
+use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference, Trend};
 use crate::job_file::keys::{Along, SeedsBy};
 use crate::metric::Metric;
 use crate::outcome::table::{Row, Table};
@@ -109,7 +109,7 @@ impl Evaluation<'_> {
                 let (text, holds) = self.range(&all, *min, *max, unit);
                 (text, Some(holds))
             }
-            Bound::Slope { .. } => self.slope(&all, &claim.bound, unit),
+            Bound::Trend(trend) => self.trend(&all, trend, unit),
         };
         Judgement {
             measured,
@@ -337,45 +337,27 @@ impl Evaluation<'_> {
 
     /// True if the measure goes in the right direction along an axis, for all places on the other
     /// axes; None if it does not go in the wrong one, and a place of an order is missing.
-    fn slope(&self, all: &[Measured], bound: &Bound, unit: &str) -> (String, Option<bool>) {
-        let Bound::Slope {
-            axis,
-            values,
-            strict,
-            ..
-        } = bound
-        else {
-            return (String::new(), None);
-        };
-        let mut groups: Vec<(Vec<usize>, Vec<&Measured>)> = Vec::new();
-        for one in all {
-            let mut rest = one.at.clone();
-            rest[*axis] = 0;
-            match groups.iter_mut().find(|(own, _)| *own == rest) {
-                Some((_, group)) => group.push(one),
-                None => groups.push((rest, vec![one])),
-            }
-        }
+    fn trend(&self, all: &[Measured], trend: &Trend, unit: &str) -> (String, Option<bool>) {
+        let rows = trend.rows(all);
         let (mut shown, mut missing) = (None, None);
-        for (_, group) in &groups {
-            let at = |value: &usize| group.iter().find(|one| one.at[*axis] == *value);
-            let found: Vec<&Measured> = values.iter().filter_map(at).copied().collect();
+        for (rest, row) in &rows {
             let right = |pair: &[&Measured]| {
-                let step = bound.step(pair[0].value, pair[1].value);
-                step > 0.0 || (!strict && step == 0.0)
+                let step = trend.step(pair[0], pair[1]);
+                step > 0.0 || (!trend.strict && step == 0.0)
             };
-            let text = found.iter().map(|one| {
-                let label = &self.axes()[*axis].values[one.at[*axis]].label;
+            let text = row.iter().map(|one| {
+                let label = &self.axes()[trend.axis].values[one.at[trend.axis]].label;
                 format!("{label}: {}", with_unit(one.value, unit))
             });
             let text = text.collect::<Vec<_>>().join(", ");
-            if !found.windows(2).all(right) {
+            if !row.windows(2).all(right) {
                 return (text, Some(false));
             }
-            let absent = values.iter().find(|value| at(value).is_none());
-            if let Some(value) = absent.filter(|_| *strict || found.len() < 2) {
-                let mut place = group[0].at.clone();
-                place[*axis] = *value;
+            let is_there = |value: &usize| row.iter().any(|one| one.at[trend.axis] == *value);
+            let absent = trend.values.iter().find(|value| !is_there(value));
+            if let Some(value) = absent.filter(|_| trend.strict || row.len() < 2) {
+                let mut place = rest.clone();
+                place[trend.axis] = *value;
                 missing.get_or_insert(place);
             }
             shown.get_or_insert(text);
@@ -384,11 +366,11 @@ impl Evaluation<'_> {
             let place = self.place(&place);
             return (format!("not measured: there is no point at {place}"), None);
         }
-        let more = match groups.len() {
+        let more = match rows.len() {
             1 => String::new(),
             count => format!(" (and so for all {count})"),
         };
-        (shown.unwrap_or_default() + &more, Some(!groups.is_empty()))
+        (shown.unwrap_or_default() + &more, Some(!rows.is_empty()))
     }
 
     fn bound_in_words(&self, claim: &Claim, unit: &str) -> String {
@@ -401,13 +383,13 @@ impl Evaluation<'_> {
             Bound::Range { max, .. } => {
                 format!("at most {}", with_unit(max.unwrap_or(f64::INFINITY), unit))
             }
-            Bound::Slope {
+            Bound::Trend(Trend {
                 axis,
                 values,
                 rising,
                 slack,
                 strict,
-            } => {
+            }) => {
                 let axis = &self.axes()[*axis];
                 let text = match strict {
                     true => {

@@ -1,6 +1,8 @@
 //! What some points say of a claim: the values measured there, and if they meet its bound.
 
-use crate::job_file::claim::Bound;
+use std::collections::BTreeMap;
+
+use crate::job_file::claim::{Bound, Trend};
 use crate::job_file::keys::Along;
 
 /// Verdict on a claim over some seeds.
@@ -40,42 +42,49 @@ impl Bound {
     pub(super) fn ends(&self) -> [Option<f64>; 2] {
         match self {
             Bound::Range { min, max } => [*min, *max],
-            Bound::Slope { .. } => [Some(0.0), None],
+            Bound::Trend(_) => [Some(0.0), None],
         }
     }
 
-    /// What is compared with the ends: the measured values, or along a slope the steps from one to
-    /// the next, at the place of the second.
+    /// The values that are compared with the ends: those measured, or the steps of a trend from one
+    /// to the next, at the place of the second.
     pub(super) fn compared(&self, all: &[Measured]) -> Vec<Measured> {
-        let Bound::Slope { axis, values, .. } = self else {
+        let Bound::Trend(trend) = self else {
             return all.to_vec();
         };
-        let at = |place: &[usize], value: usize| {
-            let mut place = place.to_vec();
-            place[*axis] = value;
-            all.iter().find(|one| one.at == place)
+        let step = |pair: &[&Measured]| Measured {
+            value: trend.step(pair[0], pair[1]),
+            ..pair[1].clone()
         };
-        let step = |to: &Measured| {
-            // Places that the slope is not about lie on it nowhere.
-            values.iter().find(|&&value| value == to.at[*axis])?;
-            let before = values.iter().take_while(|&&value| value != to.at[*axis]);
-            let from = before.filter_map(|&value| at(&to.at, value)).last()?;
-            Some(Measured {
-                value: self.step(from.value, to.value),
-                ..to.clone()
-            })
-        };
-        all.iter().filter_map(step).collect()
+        let rows = trend.rows(all).into_values();
+        rows.flat_map(|row| row.windows(2).map(step).collect::<Vec<_>>())
+            .collect()
+    }
+}
+
+impl Trend {
+    /// The measured values in the order of the trend, by their places on the other axes (with 0 on
+    /// its own).
+    pub(super) fn rows<'a>(&self, all: &'a [Measured]) -> BTreeMap<Vec<usize>, Vec<&'a Measured>> {
+        let mut rows: BTreeMap<Vec<usize>, Vec<&Measured>> = BTreeMap::new();
+        for one in all {
+            let mut rest = one.at.clone();
+            rest[self.axis] = 0;
+            rows.entry(rest).or_default().push(one);
+        }
+        for row in rows.values_mut() {
+            let at = |value: &usize| row.iter().find(|one| one.at[self.axis] == *value);
+            *row = self.values.iter().filter_map(at).copied().collect();
+        }
+        rows
     }
 
-    /// How far one value lies beyond the least that may follow another along a slope; less than 0
-    /// if it goes in the wrong direction. In a range none follows another.
-    pub(super) fn step(&self, from: f64, to: f64) -> f64 {
-        let Bound::Slope { rising, slack, .. } = self else {
-            return 0.0;
-        };
-        let (from, to) = if *rising { (from, to) } else { (-from, -to) };
-        to - (from - slack * from.abs())
+    /// Distance of one value from the least that may follow another; less than 0 if it goes in the
+    /// wrong direction.
+    pub(super) fn step(&self, from: &Measured, to: &Measured) -> f64 {
+        let sign = if self.rising { 1.0 } else { -1.0 };
+        let (from, to) = (sign * from.value, sign * to.value);
+        to - (from - self.slack * from.abs())
     }
 }
 

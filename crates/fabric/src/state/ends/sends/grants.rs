@@ -5,9 +5,8 @@ use super::pair_ring::{NONE, PairRing};
 use super::send_queues::SendQueues;
 
 impl SendQueues {
-    /// Puts the queue pair of a grant into the ring: before all messages that are no grants or, if
-    /// packets are prepared, behind those of the first. That counts as under way as soon as it is
-    /// the first.
+    /// Puts the queue pair of a grant into the ring, behind the first message that is no grant: the
+    /// one under way. The grant interrupts it when what is prepared of it now has left.
     #[inline(never)]
     pub(super) fn enter_grant(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
         let Some(under_way) = self.search(state, |pair| !self.message(pair.first).is_clear())
@@ -15,13 +14,6 @@ impl SendQueues {
             self.enter(nic, state, pair);
             return;
         };
-        if self.prepared == 0 {
-            self.enter_before(nic, state, pair, under_way);
-            if state.turn == under_way {
-                state.turn = pair;
-            }
-            return;
-        }
         let mut behind = self.pair(under_way).next;
         for _ in 0..state.pairs {
             if behind == state.turn || !self.is_grant(behind) {
@@ -33,6 +25,8 @@ impl SendQueues {
         let left = self.message(self.pair(under_way).first).left;
         if left > self.prepared {
             self.interrupts.insert(pair, left - self.prepared);
+            // At once, if nothing is prepared.
+            self.interrupt(nic, state);
         }
     }
 

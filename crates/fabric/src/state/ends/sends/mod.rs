@@ -1,4 +1,4 @@
-//! What NICs have to send: messages, the queue pairs that they wait in, and whose turn it is.
+//! Messages that NICs have to send, the queue pairs that they wait in, and the order of turns.
 
 mod grants;
 pub(crate) mod groups;

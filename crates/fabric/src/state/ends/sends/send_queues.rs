@@ -147,20 +147,7 @@ impl SendQueues {
         message: Message,
     ) -> Option<u32> {
         let job = self.key(message.job);
-        let at = match self.free_messages.pop() {
-            Some(at) => {
-                self.messages[at as usize] = message;
-                at
-            }
-            None => {
-                assert!(
-                    self.messages.len() < NONE as usize,
-                    "2³² messages in one domain"
-                );
-                self.messages.push(message);
-                (self.messages.len() - 1) as u32
-            }
-        };
+        let at = keep(&mut self.messages, &mut self.free_messages, message);
         if self.order == NicOrder::Fair {
             let parked = || Some(self.parked.get(&(nic, destination, job))?.pair);
             if let Some(pair) = self.find_pair(nic, state, destination, job).or_else(parked) {
@@ -169,7 +156,7 @@ impl SendQueues {
                 return None;
             }
         }
-        let pair = self.add_pair(QueuePair {
+        let pair = QueuePair {
             destination,
             job,
             first: at,
@@ -178,7 +165,8 @@ impl SendQueues {
             before: NONE,
             place: 0,
             group: UNKNOWN,
-        });
+        };
+        let pair = keep(&mut self.pairs, &mut self.free_pairs, pair);
         if self.order == NicOrder::ClearsFirst && message.is_clear() {
             self.enter_grant(nic, state, pair);
         } else {
@@ -285,23 +273,6 @@ impl SendQueues {
         }
     }
 
-    fn add_pair(&mut self, pair: QueuePair) -> u32 {
-        match self.free_pairs.pop() {
-            Some(at) => {
-                self.pairs[at as usize] = pair;
-                at
-            }
-            None => {
-                assert!(
-                    self.pairs.len() < NONE as usize,
-                    "2³² queue pairs in one domain"
-                );
-                self.pairs.push(pair);
-                (self.pairs.len() - 1) as u32
-            }
-        }
-    }
-
     /// Begins to fetch a queue pair, or none, into the cache.
     #[inline]
     pub fn prefetch(&self, at: u32) {
@@ -332,13 +303,13 @@ impl SendQueues {
         let message = &mut self.messages[pair.first as usize];
         message.left -= payload;
         let (left, job) = (message.left, message.job);
-        if left == 0 && self.finish_first(at) {
-            if self.shared && self.messages[self.pairs[at as usize].first as usize].job != job {
-                self.leave_group(nic, state, at);
-            }
-            return Some(at);
-        }
         if left == 0 {
+            if self.finish_first(at) {
+                if self.shared && self.messages[self.pairs[at as usize].first as usize].job != job {
+                    self.leave_group(nic, state, at);
+                }
+                return Some(at);
+            }
             self.leave(nic, state, at);
         }
         self.interrupt(nic, state);
@@ -440,6 +411,22 @@ impl SendQueues {
             + self.interrupts.capacity() * size_of::<(u32, u64)>()
             + self.groups.memory_bytes()
             + self.ring_order.memory_bytes()
+    }
+}
+
+/// Puts one into a free place, or a new one, and returns that.
+#[inline]
+fn keep<T>(all: &mut Slots<T>, free: &mut Vec<u32>, one: T) -> u32 {
+    match free.pop() {
+        Some(at) => {
+            all[at as usize] = one;
+            at
+        }
+        None => {
+            assert!(all.len() < NONE as usize, "2³² in one domain");
+            all.push(one);
+            (all.len() - 1) as u32
+        }
     }
 }
 
