@@ -1,10 +1,16 @@
 //! Numbers and lines for people.
 
-use std::borrow::Cow;
-
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use weir_model::visible;
 use weir_result::Summary;
+
+/// Units that stay on the line of their number.
+const UNITS: [&str; 11] = [
+    "ps", "ns", "us", "µs", "ms", "s", "%", "B", "KiB", "MiB", "GiB",
+];
+
+/// A space at which no line is broken.
+const UNBROKEN: char = '\u{a0}';
 
 /// A whole number with commas: `1,234,567`.
 pub fn whole(value: u64) -> String {
@@ -117,20 +123,27 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
     broken(text, options)
 }
 
-/// The lines of a text, broken at spaces as `options` say. Any white space counts as one space; a
-/// text without words has no lines.
+/// The lines of a text, broken at spaces as `options` say, but not between a number and its unit.
+/// Any white space counts as one space; a text without words has no lines.
 pub fn broken(text: &str, options: Options) -> Vec<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    if words.is_empty() {
+    let mut joined = String::new();
+    for word in text.split_whitespace() {
+        if !joined.is_empty() {
+            let number = joined.ends_with(|end: char| end.is_ascii_digit());
+            let unit = UNITS.contains(&word.trim_end_matches([',', ';', '.', ':', ')']));
+            joined.push(if number && unit { UNBROKEN } else { ' ' });
+        }
+        joined.push_str(word);
+    }
+    if joined.is_empty() {
         return Vec::new();
     }
-    let text = words.join(" ");
     let options = options
         .wrap_algorithm(WrapAlgorithm::FirstFit)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);
-    let lines = textwrap::wrap(&text, options);
-    lines.into_iter().map(Cow::into_owned).collect()
+    let lines = textwrap::wrap(&joined, options).into_iter();
+    lines.map(|line| line.replace(UNBROKEN, " ")).collect()
 }
 
 /// At most `width` characters; the middle of a longer text is replaced by `..`.
@@ -243,6 +256,15 @@ mod tests {
     fn white_space_is_a_space_and_no_words_are_no_lines() {
         assert_eq!(wrap(" a  b\n\tc ", 20, ""), ["a b c"]);
         assert!(wrap("", 20, "").is_empty() && wrap(" \n", 20, "  ").is_empty());
+    }
+
+    #[test]
+    fn a_number_and_its_unit_stay_together() {
+        assert_eq!(
+            wrap("until 40 µs, then", 10, ""),
+            ["until", "40 µs,", "then"]
+        );
+        assert_eq!(wrap("until 40 days", 10, ""), ["until 40", "days"]);
     }
 
     #[test]
