@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::experiment::bill::price;
+use crate::cli::out::utf8_path;
 use crate::cli::process::launch::mpi_library;
 use crate::cli::process::program;
 use crate::cli::reference::help::names::Names;
@@ -113,7 +114,7 @@ pub struct TuneOptions {
     pub file: PathBuf,
     /// Directory of the search; an unfinished search continues. Default: out/NAME, after the name
     /// of the file.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = utf8_path())]
     pub out: Option<PathBuf>,
     /// Set a key of the experiment at all points: `run.until="20 us"`. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -208,7 +209,7 @@ pub struct RunOptions {
     pub overrides: Overrides,
     /// Directory for result.h5; made if it does not exist. Default: out/NAME, after the name of
     /// the experiment file.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = utf8_path())]
     pub out: Option<PathBuf>,
     /// Overwrite the result of another experiment in DIR.
     #[arg(long)]

@@ -3,6 +3,7 @@
 mod args;
 mod experiment;
 mod main;
+mod out;
 mod process;
 mod reference;
 mod results;

@@ -9,11 +9,12 @@ use std::sync::atomic::AtomicBool;
 use serde_json::json;
 
 use crate::cli::args::TuneOptions;
+use crate::cli::out::default_out;
 use crate::cli::process::console::{tell, tell_failure, write_out};
 use crate::cli::process::failure::Failure;
 use crate::cli::studies::sweep::args::CHECKPOINT_EVERY;
 use crate::cli::studies::sweep::run::{How, check_ranks, run_points, stop_at_signals, stopped};
-use crate::cli::studies::sweep::{Sweep, default_out, failed};
+use crate::cli::studies::sweep::{Sweep, failed};
 use weir_input::ConfigError;
 use weir_result::replace;
 use weir_simulation::config::Catalog;

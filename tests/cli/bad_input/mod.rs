@@ -1,6 +1,7 @@
 //! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace
 //! left behind.
 
+mod names;
 mod ranks;
 
 use std::fs;

@@ -250,6 +250,7 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
             copy(&case.path("a"), &case.path("b"));
             let (code, said) = case.run(&["e.toml", "--out", "b"]);
             assert_eq!(code, Some(0), "{said}");
+            assert!(said.contains("an older checkpoint is used"), "{said}");
             case.is_whole("b");
             fs::remove_dir_all(case.path("b")).expect("removes");
         }

@@ -112,6 +112,14 @@ pub(super) fn check_steps(experiment: &Experiment, network: &Network) -> Result<
             "write router.output_queue = \"none\", or router.switching = \"store_and_forward\"",
         );
     }
+    let staged = |router: &RouterParameters| router.vc_allocation + router.route_computation > 0;
+    if network.routers.iter().any(staged) {
+        return refuse(
+            "router.switching".into(),
+            "between time steps channels are allocated and routes computed in no time",
+            "leave out router.vc_allocation and router.route_computation",
+        );
+    }
     Ok(())
 }
 

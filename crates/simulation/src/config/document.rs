@@ -146,13 +146,17 @@ impl Document {
         workloads.map_or(Vec::new(), |member| names_of(&member.value))
     }
 
-    /// The names of the copies of a workload if there were `count` of them.
-    pub fn copies_of(&self, workload: &str, count: u64) -> Vec<String> {
-        let list = self.root.get("workload").map(|member| &member.value.value);
-        let names = match list {
+    /// The names of the sections `[[workload]]`, each once whatever its copies.
+    pub fn workload_sections(&self) -> Vec<String> {
+        match self.root.get("workload").map(|member| &member.value.value) {
             Some(Value::Array(items)) => sets::names(items),
             _ => Vec::new(),
-        };
+        }
+    }
+
+    /// The names of the copies of a workload if there were `count` of them.
+    pub fn copies_of(&self, workload: &str, count: u64) -> Vec<String> {
+        let names = self.workload_sections();
         let named = workload
             .parse()
             .ok()

@@ -19,7 +19,13 @@ pub(super) fn begin(
 ) -> Result<(Fabric, Reached), RunError> {
     let found = means.checkpoints.map_or(&[][..], |all| &all.found);
     match loaded(plan, means, found, None, transport)? {
-        Ok(Some((fabric, mut from))) => {
+        Ok(Some(Loaded {
+            fabric,
+            from,
+            newer,
+        })) => {
+            observer.goes_on(from, &newer);
+            let mut from = from.reached;
             from.resumed += 1;
             return Ok((fabric, from));
         }
@@ -32,7 +38,10 @@ pub(super) fn begin(
     if let Some(shared) = means.shared {
         let fork = plan.fork_at(shared.at);
         match loaded(plan, means, &shared.place.found, Some(&fork), transport)? {
-            Ok(Some((mut fabric, from))) => {
+            Ok(Some(Loaded {
+                mut fabric, from, ..
+            })) => {
+                let from = from.reached;
                 let forked = Some(forked(&fabric.parts(), shared.at, &from, transport)?);
                 let from = Reached {
                     resumed: 0,
@@ -59,28 +68,42 @@ fn built(plan: &Plan, means: Means, transport: &dyn Transport) -> Fabric {
     Fabric::new(&plan.blueprint, scheme, transport, means.threads())
 }
 
+/// Domains with the states of a checkpoint.
+struct Loaded<'a> {
+    fabric: Fabric,
+    from: &'a Manifest,
+    /// Reasons why newer ones cannot be loaded, the same on all ranks.
+    newer: Vec<String>,
+}
+
 /// The first of some states that all ranks can load, if there are any. The inner error is that of
 /// the last one, and the same on all ranks.
-fn loaded(
+fn loaded<'a>(
     plan: &Plan,
     means: Means,
-    found: &[Manifest],
+    found: &'a [Manifest],
     fork: Option<&Fork>,
     transport: &mut dyn Transport,
-) -> Result<Result<Option<(Fabric, Reached)>, String>, RunError> {
-    let mut failed = None;
-    for manifest in found {
+) -> Result<Result<Option<Loaded<'a>>, String>, RunError> {
+    let mut newer = Vec::new();
+    for from in found {
         // A checkpoint of the run before it forked is one of its base.
-        let is_base = fork.is_none() && manifest.reached.base;
+        let is_base = fork.is_none() && from.reached.base;
         let mut fabric = built(plan.before_fork(is_base), means, transport);
-        let state = checkpoint::load(manifest, &mut fabric, fork);
+        let state = checkpoint::load(from, &mut fabric, fork);
         let state = state.map_err(|error| error.to_string());
         match checkpoint::agreed(state, transport)? {
-            Ok(()) => return Ok(Ok(Some((fabric, manifest.reached)))),
-            Err(error) => failed = Some(error),
+            Ok(()) => {
+                return Ok(Ok(Some(Loaded {
+                    fabric,
+                    from,
+                    newer,
+                })));
+            }
+            Err(error) => newer.push(error),
         }
     }
-    Ok(failed.map_or(Ok(None), Err))
+    Ok(newer.pop().map_or(Ok(None), Err))
 }
 
 /// The domains of this rank in the run after the fork, with the states of its base.

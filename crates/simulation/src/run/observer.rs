@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::checkpoint::Manifest;
 use weir_engine::{Progress, StopReason};
 use weir_model::Time;
 
@@ -29,6 +30,9 @@ pub trait Observer {
     fn wants_state(&mut self) -> bool {
         false
     }
+    /// Told on every rank of the checkpoint that the run goes on from, and why newer ones cannot be
+    /// loaded.
+    fn goes_on(&mut self, _: &Manifest, _newer: &[String]) {}
     /// Told on every rank if no checkpoint can be loaded, and the run starts from the beginning.
     fn starts_anew(&mut self, _: &str) {}
     /// Told on every rank after a checkpoint; the run goes on after an error of the disk, too.

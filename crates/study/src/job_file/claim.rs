@@ -8,6 +8,7 @@ use super::keys::{
 };
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
+use super::trend::Trend;
 use crate::metric::Metric;
 use weir_input::ConfigError;
 use weir_input::Given;
@@ -88,17 +89,6 @@ pub(crate) enum Bound {
     Trend(Trend),
 }
 
-/// A direction along these values of an axis, which is kept but for the slack (a fraction).
-#[derive(Clone, Debug)]
-pub(crate) struct Trend {
-    pub(crate) axis: usize,
-    pub(crate) values: Vec<usize>,
-    pub(crate) rising: bool,
-    pub(crate) slack: f64,
-    /// All values have to be there, and equal is not enough.
-    pub(crate) strict: bool,
-}
-
 impl Claim {
     /// The claim, and its requirements on the results.
     pub(crate) fn read(
@@ -127,8 +117,12 @@ impl Claim {
             let at = reader.at(&format!("{key}.metric"));
             needs.push(Need::metric(&at, &reference.metric, &Selection::default()));
         }
+        let bound = reader.bound(&file, &reference, &reduce, &unit)?;
+        if let Bound::Trend(trend) = &bound {
+            trend.check(given, axes, &selection)?;
+        }
         let claim = Claim {
-            bound: reader.bound(&file, &reference, &reduce, &unit)?,
+            bound,
             selection,
             id: file.id,
             says: file.says,

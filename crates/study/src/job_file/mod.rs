@@ -6,9 +6,11 @@ pub(crate) mod criterion;
 pub(crate) mod figure;
 pub(crate) mod keys;
 pub(crate) mod needs;
+mod owners;
 pub(crate) mod selection;
+pub(crate) mod trend;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::metric::Metric;
@@ -19,6 +21,7 @@ use criterion::Criterion;
 use figure::{Figure, metrics_at};
 use keys::{Options, ReducedFile, Scale};
 use needs::Need;
+use owners::Owners;
 use selection::{Selection, axis_named};
 use weir_input::Given;
 use weir_input::{ConfigError, suggest};
@@ -101,7 +104,9 @@ impl Study {
             ["axis", "only", "exclude", "criterion", "figure", "claims"]
                 .map(|key| list(&mut document, key));
         let mut axes = read_axes(&axes?, options)?;
-        distinct(&axes, options)?;
+        let workloads = &document.workload_sections();
+        let given = reduced.as_ref().map(|reduced| &reduced.given);
+        Owners::new(&axes, workloads).check(options, given)?;
         let whole = axes.clone();
         let seeds = document.take("seeds");
         let mut seeds = seeds
@@ -114,6 +119,7 @@ impl Study {
             }
         }
         let jobs = jobs(&document, &axes);
+        Owners::new(&axes, workloads).no_metric(&jobs)?;
         let (columns, wanted) = columns(&mut document, &jobs)?;
         // The smaller study may lack values that exclusions and figures of the whole one name.
         let within = |given: &Given| {
@@ -146,11 +152,8 @@ impl Study {
             }
         })?;
         let claims: Vec<_> = claims.into_iter().flatten().collect();
-        let ids = claims.iter();
-        unique_ids(
-            "id",
-            ids.map(|((claim, _), given)| (claim.id.as_str(), given)),
-        )?;
+        let ids = (claims.iter()).map(|((claim, _), given)| (claim.id.as_str(), given));
+        unique_ids("id", ids)?;
         let (claims, own): (Vec<Claim>, Vec<Vec<Need>>) =
             claims.into_iter().map(|(read, _)| read).unzip();
         needs.extend(own.concat());
@@ -325,55 +328,6 @@ fn unique_ids<'a>(
     Ok(())
 }
 
-/// Names of axes are unique, no two set the same key, and no `--set` is undone by an axis.
-fn distinct(axes: &[Axis], options: &Options) -> Result<(), ConfigError> {
-    let mut names = HashSet::from(["point", "hash", "state", "seed"]);
-    for axis in axes {
-        if !names.insert(axis.name.as_str()) {
-            let message = format!("the name `{}` is taken", axis.name);
-            return Err(axis.refuse(
-                "name",
-                message,
-                "give each axis its own name; point, hash, state and seed are columns of the table",
-            ));
-        }
-    }
-    let mut owner: Vec<(&str, &Axis)> = Vec::new();
-    for axis in axes {
-        let keys: BTreeSet<&str> = axis
-            .values
-            .iter()
-            .flat_map(|value| value.sets.iter().map(|(key, _)| key.as_str()))
-            .collect();
-        for key in keys {
-            if let Some((_, other)) = owner.iter().find(|(own, _)| *own == key) {
-                let message = format!("the axis `{}` sets {key} too", other.name);
-                return Err(axis.refuse("", message, "let one axis set it"));
-            }
-            owner.push((key, axis));
-        }
-    }
-    for set in &options.sets {
-        let key = set.split('=').next().unwrap_or_default().trim();
-        let undone = owner.iter().find(|(own, _)| {
-            *own == key
-                || key
-                    .strip_prefix(own)
-                    .is_some_and(|rest| rest.starts_with('.'))
-        });
-        if let Some((_, axis)) = undone {
-            return Err(ConfigError::new(
-                format!(
-                    "--set {set}: the axis `{}` sets this key at every point",
-                    axis.name
-                ),
-                "change the values of the axis in the job file",
-            ));
-        }
-    }
-    Ok(())
-}
-
 pub(super) fn read_seeds(given: &Given, document: &Document) -> Result<Vec<u64>, ConfigError> {
     const HOW: &str = "write a number of seeds, or a list of seeds";
     if let Some(count) = given.whole() {
@@ -382,6 +336,13 @@ pub(super) fn read_seeds(given: &Given, document: &Document) -> Result<Vec<u64>,
         }
         let first = document.whole_number(SEED).unwrap_or(1);
         return Ok((first..first + count as u64).collect());
+    }
+    if let Some(seed) = document.whole_number(SEED) {
+        let message = format!("run.seed is {seed}, and the seeds are listed here");
+        return Err(given.wrong(
+            message,
+            "leave out run.seed, or give the number of seeds from it on",
+        ));
     }
     let items = given.items().unwrap_or_default();
     let seeds: Option<Vec<u64>> = items

@@ -2,6 +2,7 @@
 
 mod claims;
 mod doubt;
+mod in_vain;
 mod metrics;
 mod needs;
 mod page;

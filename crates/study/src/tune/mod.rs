@@ -25,6 +25,9 @@ pub use stage::Outcome;
 /// Default number of runs.
 const RUNS: u32 = 60;
 
+/// The most runs: each is compared with all before it.
+const MOST_RUNS: u32 = 10_000;
+
 /// Share of the runs for the grid, if its fineness is not given.
 const GRID_SHARE: f64 = 2.0 / 3.0;
 
@@ -43,7 +46,7 @@ pub struct TuneFile {
     /// range (`weir list`), as far as the runs suffice.
     #[serde(default)]
     pub parameters: Option<Elsewhere>,
-    /// Runs at most, including every seed and the references.
+    /// Runs at most, including every seed and the references; 10,000 at most.
     #[serde(default = "runs")]
     pub runs: u32,
     /// Values of each parameter on the grid; by default the number for which two thirds of the runs

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::parameter::{Declared, Parameter};
 use super::search::{Setting, grid_for};
-use super::{GRID_SHARE, MOST_VALUES, MarkedFile, SECTION, Tune, TuneFile};
+use super::{GRID_SHARE, MOST_RUNS, MOST_VALUES, MarkedFile, SECTION, Tune, TuneFile};
 use crate::Metric;
 use crate::job_file::criterion::Criterion;
 use crate::job_file::figure::metric_at;
@@ -357,6 +357,13 @@ impl Ranges {
         experiment: &Experiment,
     ) -> Result<Tune, ConfigError> {
         let file: TuneFile = given.section().parse()?;
+        if file.runs > MOST_RUNS {
+            return Err(given.refuse(Invalid::new(
+                "runs",
+                format!("{} runs are too many for a search", file.runs),
+                format!("allow at most {MOST_RUNS}, or write a job file with axes"),
+            )));
+        }
         let references = file.reference.iter().flatten().map(|one| one.label.clone());
         let references: Vec<String> = references.collect();
         let alone = jobs_alone(&criteria, experiment);

@@ -8,7 +8,6 @@ use crate::cli::process::failure::Failure;
 use crate::cli::process::launch::{give_up, together};
 use crate::cli::process::program;
 use weir_engine::{Transport, broadcast};
-use weir_report::format::simulated;
 use weir_simulation::checkpoint::{self, CheckpointError, Checkpoints, Found, Identity, Manifest};
 use weir_simulation::config::{Catalog, Document, Experiment};
 
@@ -135,13 +134,6 @@ fn find_in(
     }
     for error in &found.damaged {
         tell(format!("warning: {error}; an older checkpoint is used"));
-    }
-    if let (Some(newest), false) = (found.usable.first(), options.quiet) {
-        tell(format!(
-            "goes on from {} of simulated time ({})",
-            simulated(newest.until()),
-            newest.path.display()
-        ));
     }
     Ok(Some(Checkpoints {
         dir: dir.clone(),

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use crate::cli::args::RunOptions;
 use crate::cli::experiment::watch;
+use crate::cli::out::default_out;
 use crate::cli::process::console::{tell, tell_warnings, write_out};
 use crate::cli::process::failure::{Failure, RESUMABLE};
 use crate::cli::process::launch::{
@@ -210,10 +211,6 @@ fn open_out(options: &RunOptions, experiment: &Experiment) -> Result<OutDir, Fai
         tell(format!("warning: {warning}"));
     }
     Ok(out)
-}
-
-fn default_out(file: &Path) -> PathBuf {
-    Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 
 /// On rank 0: writes the result and tells what came out.

@@ -12,9 +12,10 @@ use weir_input::{Duration as Span, Until};
 use weir_model::Time;
 use weir_report::format::{bytes, simulated, wall};
 use weir_result::Lock;
+use weir_simulation::checkpoint::{self, Manifest};
 use weir_simulation::config::Experiment;
 use weir_simulation::fork::Shared;
-use weir_simulation::{Observer, SavedState, checkpoint, memory_bytes};
+use weir_simulation::{Observer, SavedState, memory_bytes};
 
 /// Shows progress on rank 0, watches the clock and listens for signals on all.
 pub struct Viewer {
@@ -160,6 +161,22 @@ impl Observer for Viewer {
 
     fn wants_state(&mut self) -> bool {
         self.every.is_some_and(|every| self.last.elapsed() >= every)
+    }
+
+    fn goes_on(&mut self, from: &Manifest, newer: &[String]) {
+        if self.place.is_none() {
+            return;
+        }
+        for error in newer {
+            tell(format!("warning: {error}; an older checkpoint is used"));
+        }
+        if self.progress.is_some() {
+            tell(format!(
+                "goes on from {} of simulated time ({})",
+                simulated(from.until()),
+                from.path.display()
+            ));
+        }
     }
 
     fn starts_anew(&mut self, why: &str) {

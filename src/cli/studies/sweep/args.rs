@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::cli::out::utf8_path;
 use weir_input::Duration;
 
 /// What `weir sweep` can do.
@@ -33,7 +34,7 @@ pub struct JobOptions {
     /// of a sweep, for what was run there.
     pub file: PathBuf,
     /// The directory of the sweep. Default: out/NAME, after the name of the job file.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = utf8_path())]
     pub out: Option<PathBuf>,
     /// Set a key of the experiment at all points: `run.until="20 us"`. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 pub use args::SweepCommand;
 
+use crate::cli::out::default_out;
 use crate::cli::process::console::{tell, tell_error, tell_failure};
 use crate::cli::process::failure::Failure;
 use args::JobOptions;
@@ -220,10 +221,6 @@ fn tell_warnings(checked: &Checked) {
             tell(format!("  (at {count} of {all} points)\n"));
         }
     }
-}
-
-pub(in crate::cli) fn default_out(file: &Path) -> PathBuf {
-    Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 
 /// A word as a shell wants it.

@@ -213,11 +213,15 @@ fn row<'a>(
     let ends = [end(0)?, end(1)?];
     let kind = value(2).unwrap_or(LINK);
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    if !kind.chars().all(plain) {
+    if kind.len() > 64 || !kind.chars().all(plain) {
         return Err(wrong(
             line,
-            format!("kind {kind:?} is not of a-z, 0-9 and _"),
+            format!("kind {kind:?} is not of up to 64 of a-z, 0-9 and _"),
         ));
+    }
+    if matches!(kind, "all" | "fabric") {
+        let message = format!("{kind:?} means several kinds, so it cannot name one");
+        return Err(wrong(line, message));
     }
     let kind = kinds
         .iter()

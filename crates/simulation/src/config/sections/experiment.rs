@@ -56,7 +56,8 @@ pub struct RouterConfig {
     /// separate virtual channels: a routing that avoids deadlock by several of them (every
     /// dragonfly routing) can then deadlock, which ends the run with a diagnosis.
     pub buffer_per: BufferPer,
-    /// Speedup of the crossbar over the link, 1 or more, or "infinite".
+    /// Speedup of the crossbar over the link, 1 or more, or "infinite". With time steps an input
+    /// sends one packet in a step, whatever the number, or any number of them if it is "infinite".
     pub speedup: Speedup,
     /// Part of the latency that allocates a virtual channel of the output (BookSim2's
     /// `vc_alloc_delay`, there in cycles). The next packet on that virtual channel crosses this

@@ -11,6 +11,9 @@ use weir_input::{ConfigError, printable, suggest};
 const HOW: &str =
     "write `--set key.path=value`, for example `--set run.seed=7` or `--set workload.0.load=0.4`";
 
+/// No key of an experiment file is so deep.
+const DEEPEST: usize = 64;
+
 /// Applies one `--set` to the whole file. Keys that no section knows are found later, with all
 /// others.
 pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
@@ -24,14 +27,7 @@ pub(super) fn parsed(given: &str) -> Result<(String, Node), ConfigError> {
     let Some((path, value)) = given.split_once('=') else {
         return Err(ConfigError::at(&origin, "there is no `=`", HOW));
     };
-    let parts: Vec<&str> = path.split('.').map(str::trim).collect();
-    if parts.iter().any(|part| part.is_empty()) {
-        return Err(ConfigError::at(
-            &origin,
-            format!("{path:?} is not a path of keys"),
-            HOW,
-        ));
-    }
+    let parts = parts(path, &origin, HOW)?;
     let value = Node::from_set(value.trim(), &origin)?;
     printable::one(path, false, "the path of keys", &origin)?;
     printable::all(&value, path)?;
@@ -41,15 +37,25 @@ pub(super) fn parsed(given: &str) -> Result<(String, Node), ConfigError> {
 /// Puts `value` at a path of keys below `root`; errors point at the value.
 pub(super) fn place_at(root: &mut Node, key: &str, value: Node) -> Result<(), ConfigError> {
     let origin = value.origin.clone();
-    let parts: Vec<&str> = key.split('.').map(str::trim).collect();
-    if parts.iter().any(|part| part.is_empty()) {
-        return Err(ConfigError::at(
-            &origin,
-            format!("{key:?} is not a path of keys"),
-            "write keys with dots between them, as in \"run.until\" or \"workload.0.load\"",
-        ));
-    }
+    let how = "write keys with dots between them, as in \"run.until\" or \"workload.0.load\"";
+    let parts = parts(key, &origin, how)?;
     place(root, &parts, 0, value, &origin)
+}
+
+/// The keys of a path, from the outermost on: at most [`DEEPEST`].
+fn parts<'a>(path: &'a str, origin: &Origin, how: &str) -> Result<Vec<&'a str>, ConfigError> {
+    let parts: Vec<&str> = path.split('.').map(str::trim).collect();
+    if parts.len() > DEEPEST {
+        let message = format!("a path of {} keys is too long", parts.len());
+        return Err(ConfigError::at(origin, message, how));
+    }
+    match parts.iter().any(|part| part.is_empty()) {
+        true => {
+            let message = format!("{path:?} is not a path of keys");
+            Err(ConfigError::at(origin, message, how))
+        }
+        false => Ok(parts),
+    }
 }
 
 /// Puts `value` at `parts[depth..]` below `node`.

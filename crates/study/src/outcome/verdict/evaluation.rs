@@ -7,8 +7,9 @@ use super::judgement::{Judgement, Measured, taken};
 use super::{Count, Verdict};
 use crate::job_file::Study;
 use crate::job_file::axis::Axis;
-use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference, Trend};
+use crate::job_file::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
 use crate::job_file::keys::{Along, SeedsBy};
+use crate::job_file::trend::Trend;
 use crate::metric::Metric;
 use crate::outcome::table::{Row, Table};
 

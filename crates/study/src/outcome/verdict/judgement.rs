@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::job_file::claim::{Bound, Trend};
+use crate::job_file::claim::Bound;
 use crate::job_file::keys::Along;
+use crate::job_file::trend::Trend;
 
 /// Verdict on a claim over some seeds.
 pub(super) struct Judgement {

@@ -1,0 +1,91 @@
+//! What would be undone, or could never hold, is refused before anything runs.
+
+use super::refused::assert_refused;
+use super::{AXES, study_with};
+use crate::Options;
+
+/// Checks that a job file is refused with these words.
+fn refused(top: &str, more: &str, options: &Options, words: &str) {
+    let error = study_with(top, more, options).expect_err(words);
+    assert!(error.message.contains(words), "{}", error.message);
+}
+
+#[test]
+fn a_workload_has_one_axis_by_its_name_and_by_its_place() {
+    let axis =
+        |key: &str, values: &str| format!("[[axis]]\nname = \"a\"\n{key}\nvalues = {values}\n");
+    let same = axis("key = \"workload.0.load\"", "[0.3]");
+    let words = ["`load` sets workload.hot.load too"];
+    assert_refused(&format!("{AXES}{same}"), 11, &words);
+    let other = axis("key = \"workload.1.load\"", "[0.3]");
+    assert!(study_with("", &format!("{AXES}{other}"), &Options::default()).is_ok());
+    let keys = "keys = [\"workload.hot.load\", \"workload.0.load\"]";
+    assert_refused(
+        &axis(keys, "[[0.1, 0.2]]"),
+        1,
+        &["sets workload.hot.load twice"],
+    );
+}
+
+#[test]
+fn options_and_the_reduced_study_do_not_set_what_an_axis_sets() {
+    for (set, is_undone) in [
+        ("workload.hot.load=0.7", true),
+        ("workload.0.load=0.7", true),
+        ("workload.1.load=0.7", false),
+        ("routing.algorithm=par", true),
+    ] {
+        let options = Options {
+            sets: vec![set.to_string()],
+            ..Options::default()
+        };
+        match is_undone {
+            true => refused("", AXES, &options, "sets this key at every point"),
+            false => assert!(study_with("", AXES, &options).is_ok(), "{set}"),
+        }
+        let (key, value) = set.split_once('=').expect("has one");
+        let value = value.replace("par", "\"par\"");
+        let small = format!("{AXES}\n[reduced]\nset = {{ \"{key}\" = {value} }}\n");
+        let options = Options {
+            reduced: true,
+            ..Options::default()
+        };
+        match is_undone {
+            true => refused("", &small, &options, &format!("sets {key} at every point")),
+            false => assert!(study_with("", &small, &options).is_ok(), "{set}"),
+        }
+    }
+}
+
+#[test]
+fn listed_seeds_leave_no_other() {
+    let options = Options {
+        sets: vec!["run.seed=7".to_string()],
+        ..Options::default()
+    };
+    refused("seeds = [1, 2]", AXES, &options, "run.seed is 7");
+    assert!(study_with("seeds = 2", AXES, &options).is_ok());
+}
+
+#[test]
+fn no_axis_has_the_name_of_a_metric() {
+    for name in ["summary.accepted_load", "settled", "jobs.hot.accepted_load"] {
+        let axis =
+            format!("[[axis]]\nname = \"{name}\"\nkey = \"output.bin\"\nvalues = [\"1 us\"]\n");
+        assert_refused(&axis, 2, &["is taken: it is a metric"]);
+    }
+}
+
+#[test]
+fn an_order_has_each_of_its_values_once() {
+    let claim = |bound: &str| {
+        format!(
+            "{AXES}[[claims]]\nid = \"c\"\nsays = \"x\"\n\
+             metric = \"summary.accepted_load\"\n{bound}\n"
+        )
+    };
+    let monotone = "where = { load = 0.1 }\nmonotone = { axis = \"load\", direction = \"rising\" }";
+    assert_refused(&claim(monotone), 15, &["load=0.2 is part of the order"]);
+    let twice = "order = { axis = \"load\", values = [0.1, 0.1] }";
+    assert_refused(&claim(twice), 15, &["load=0.1 is named twice"]);
+}
