@@ -3,8 +3,8 @@
 usage: run_examples.py page.md directory [WORDS]
 
 Blocks of python and sh are run in the directory, each on its own. A block of toml with a file name behind it is written
-to that file. A block of output holds what the block before it prints: of python all of it, of sh parts, with a line of "…"
-between two of them. A block that imports a package that is not installed is told and passed over. With WORDS only the
+to that file. A block of output holds what the block before it prints: of python all of it, of sh a part, or several with
+a line of "…" between two of them. A block that imports a package that is not installed is told and passed over. With WORDS only the
 blocks that contain these (all, if they are empty) are run, and none of them may be passed over.
 """
 
@@ -36,9 +36,10 @@ def run_python(code, place, expected):
 def run_shell(code, place, expected):
     done = subprocess.run(["sh", "-e", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, f"{place}: {done.stdout}{done.stderr}"
-    rest = done.stdout
+    rest = "\n" + done.stdout
     for part in filter(None, (expected or "").split("…\n")):
-        _, found, rest = rest.partition(part)
+        _, found, rest = rest.partition("\n" + part)
+        rest = "\n" + rest
         assert found, f"{place} printed\n{done.stdout}and not\n{part}"
     return True
 

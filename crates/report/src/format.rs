@@ -5,8 +5,9 @@ use weir_model::visible;
 use weir_result::Summary;
 
 /// Units that stay on the line of their number.
-const UNITS: [&str; 11] = [
-    "ps", "ns", "us", "µs", "ms", "s", "%", "B", "KiB", "MiB", "GiB",
+const UNITS: [&str; 20] = [
+    "ps", "ns", "us", "µs", "ms", "s", "min", "h", "d", "%", "B", "kB", "MB", "GB", "KiB", "MiB",
+    "GiB", "TiB", "Gbps", "GB/s",
 ];
 
 /// A space at which no line is broken.

@@ -12,8 +12,8 @@ fn kinds_of_links_in_a_graph() {
     for (kind, says) in [
         ("all", "means several kinds"),
         ("fabric", "means several kinds"),
-        ("Fibre", "up to 64 of a-z, 0-9 and _"),
-        (&"a".repeat(65), "up to 64 of a-z, 0-9 and _"),
+        ("Fibre", "1 to 64 characters a-z, 0-9 and _"),
+        (&"a".repeat(65), "1 to 64 characters a-z, 0-9 and _"),
     ] {
         let text = format!(
             r#"

@@ -112,12 +112,11 @@ pub(super) fn check_steps(experiment: &Experiment, network: &Network) -> Result<
             "write router.output_queue = \"none\", or router.switching = \"store_and_forward\"",
         );
     }
-    let staged = |router: &RouterParameters| router.vc_allocation + router.route_computation > 0;
-    if network.routers.iter().any(staged) {
+    if network.routers.iter().any(RouterParameters::allocates) {
         return refuse(
             "router.switching".into(),
             "between time steps channels are allocated and routes computed in no time",
-            "leave out router.vc_allocation and router.route_computation",
+            "write router.vc_allocation = \"0 ns\" and router.route_computation = \"0 ns\"",
         );
     }
     Ok(())

@@ -21,7 +21,7 @@ use criterion::Criterion;
 use figure::{Figure, metrics_at};
 use keys::{Options, ReducedFile, Scale};
 use needs::Need;
-use owners::Owners;
+use owners::{Owners, key_of};
 use selection::{Selection, axis_named};
 use weir_input::Given;
 use weir_input::{ConfigError, suggest};
@@ -104,20 +104,18 @@ impl Study {
             ["axis", "only", "exclude", "criterion", "figure", "claims"]
                 .map(|key| list(&mut document, key));
         let mut axes = read_axes(&axes?, options)?;
-        let workloads = &document.workload_sections();
-        let given = reduced.as_ref().map(|reduced| &reduced.given);
-        Owners::new(&axes, workloads).check(options, given)?;
         let whole = axes.clone();
         let seeds = document.take("seeds");
-        let mut seeds = seeds
-            .map(|given| read_seeds(&given, &document))
+        let given = reduced.as_ref().map(|reduced| &reduced.given);
+        let seeds = given.and_then(|given| given.get("seeds")).or(seeds);
+        let seeds = seeds
+            .map(|given| read_seeds(&given, &document, &options.sets))
             .transpose()?;
         if let Some(reduced) = &reduced {
             reduced.keep(&mut axes)?;
-            if let Some(given) = reduced.given.get("seeds") {
-                seeds = Some(read_seeds(&given, &document)?);
-            }
         }
+        let workloads = &document.workload_sections();
+        Owners::new(&axes, workloads).check(options, given)?;
         let jobs = jobs(&document, &axes);
         Owners::new(&axes, workloads).no_metric(&jobs)?;
         let (columns, wanted) = columns(&mut document, &jobs)?;
@@ -328,7 +326,12 @@ fn unique_ids<'a>(
     Ok(())
 }
 
-pub(super) fn read_seeds(given: &Given, document: &Document) -> Result<Vec<u64>, ConfigError> {
+/// The seeds. If they are listed, none of `sets` gives another.
+pub(super) fn read_seeds(
+    given: &Given,
+    document: &Document,
+    sets: &[String],
+) -> Result<Vec<u64>, ConfigError> {
     const HOW: &str = "write a number of seeds, or a list of seeds";
     if let Some(count) = given.whole() {
         if !(1..=100_000).contains(&count) {
@@ -337,12 +340,9 @@ pub(super) fn read_seeds(given: &Given, document: &Document) -> Result<Vec<u64>,
         let first = document.whole_number(SEED).unwrap_or(1);
         return Ok((first..first + count as u64).collect());
     }
-    if let Some(seed) = document.whole_number(SEED) {
-        let message = format!("run.seed is {seed}, and the seeds are listed here");
-        return Err(given.wrong(
-            message,
-            "leave out run.seed, or give the number of seeds from it on",
-        ));
+    if let Some(set) = sets.iter().find(|set| key_of(set) == SEED) {
+        let message = format!("the seeds are listed here, so --set {set} changes nothing");
+        return Err(given.wrong(message, "leave it out"));
     }
     let items = given.items().unwrap_or_default();
     let seeds: Option<Vec<u64>> = items

@@ -61,8 +61,7 @@ impl<'a> Owners<'a> {
 
     fn none_in_vain(self, options: &Options, reduced: Option<&Given>) -> Result<(), ConfigError> {
         for set in &options.sets {
-            let key = set.split('=').next().unwrap_or_default().trim();
-            if let Some(axis) = self.owner(key) {
+            if let Some(axis) = self.owner(key_of(set)) {
                 let message = format!(
                     "--set {set}: the axis `{}` sets this key at every point",
                     axis.name
@@ -82,7 +81,7 @@ impl<'a> Owners<'a> {
         Ok(())
     }
 
-    /// A metric may be a column of the table beside the axes.
+    /// No axis has the name of a metric: both are columns of the same table.
     pub fn no_metric(self, jobs: &[String]) -> Result<(), ConfigError> {
         let metric = |axis: &&Axis| Metric::parse(&axis.name, jobs).is_ok();
         self.axes.iter().find(metric).map_or(Ok(()), |axis| {
@@ -91,19 +90,23 @@ impl<'a> Owners<'a> {
         })
     }
 
-    /// The axis that sets a key, or the section that it is in.
+    /// An axis all of whose values set a key, or the section that it is in, from the beginning of
+    /// the run.
     fn owner(self, key: &str) -> Option<&'a Axis> {
         let key = self.by_name(key);
         let above = key.match_indices('.').map(|(at, _)| &key[..at]);
-        let mut places = above.chain([key.as_str()]);
-        places.find_map(|place| self.axes.iter().find(|axis| self.sets(axis, place)))
+        let places: Vec<&str> = above.chain([key.as_str()]).collect();
+        let sets = |value| {
+            let mut own = self.keys(value);
+            own.any(|own| places.contains(&own.as_str()))
+        };
+        let mut axes = self.axes.iter().filter(|axis| axis.fork_at.is_none());
+        axes.find(|axis| axis.values.iter().all(sets))
     }
 
     fn sets(self, axis: &Axis, key: &str) -> bool {
-        axis.values
-            .iter()
-            .flat_map(|value| self.keys(value))
-            .any(|own| own == key)
+        let mut keys = axis.values.iter().flat_map(|value| self.keys(value));
+        keys.any(|own| own == key)
     }
 
     fn keys(self, value: &AxisValue) -> impl Iterator<Item = String> {
@@ -112,12 +115,20 @@ impl<'a> Owners<'a> {
 
     /// A key with the name of its workload where it has its position.
     fn by_name(self, key: &str) -> String {
-        let named = || {
-            let place = key.strip_prefix("workload.")?;
-            let (index, rest) = place.split_once('.').unwrap_or((place, ""));
-            let name = self.workloads.get(index.parse::<usize>().ok()?)?;
-            Some(format!("workload.{name}.{rest}"))
-        };
-        named().unwrap_or_else(|| key.to_string())
+        let mut parts: Vec<&str> = key.split('.').map(str::trim).collect();
+        if let ["workload", place, ..] = parts.as_mut_slice()
+            && let Some(name) = place
+                .parse()
+                .ok()
+                .and_then(|at: usize| self.workloads.get(at))
+        {
+            *place = name;
+        }
+        parts.join(".")
     }
+}
+
+/// The key of a `--set`.
+pub(super) fn key_of(set: &str) -> &str {
+    set.split('=').next().unwrap_or_default().trim()
 }

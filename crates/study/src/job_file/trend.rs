@@ -17,7 +17,8 @@ pub(crate) struct Trend {
 }
 
 impl Trend {
-    /// Refuses an order whose values are not all selected, or that names one twice.
+    /// Refuses an order whose values are not all selected, or that names one twice; and a direction
+    /// with fewer than two selected.
     pub(crate) fn check(
         &self,
         given: &Given,
@@ -29,9 +30,23 @@ impl Trend {
         let refuse = |key: &str, message: String, remedy: &str| {
             Err(given.refuse(Invalid::new(key, message, remedy)))
         };
+        let is_there = |value: &&usize| selected.is_none_or(|selected| selected.contains(value));
+        if !self.strict {
+            return match self.values.iter().filter(is_there).count() {
+                0 | 1 => {
+                    let message = format!("one value of `{}` has no direction", axis.name);
+                    refuse(
+                        "where",
+                        message,
+                        "select two or more, or leave the axis out",
+                    )
+                }
+                _ => Ok(()),
+            };
+        }
         for (index, value) in self.values.iter().enumerate() {
             let name = format!("{}={}", axis.name, axis.values[*value].label);
-            if selected.is_some_and(|selected| !selected.contains(value)) {
+            if !is_there(&value) {
                 let message = format!("{name} is part of the order, and not selected");
                 return refuse("where", message, "leave out the axis of the order");
             }

@@ -5,7 +5,7 @@ use super::{AXES, study_with};
 use crate::Options;
 
 /// Checks that a job file is refused with these words.
-fn refused(top: &str, more: &str, options: &Options, words: &str) {
+fn refused_for(top: &str, more: &str, options: &Options, words: &str) {
     let error = study_with(top, more, options).expect_err(words);
     assert!(error.message.contains(words), "{}", error.message);
 }
@@ -40,7 +40,7 @@ fn options_and_the_reduced_study_do_not_set_what_an_axis_sets() {
             ..Options::default()
         };
         match is_undone {
-            true => refused("", AXES, &options, "sets this key at every point"),
+            true => refused_for("", AXES, &options, "sets this key at every point"),
             false => assert!(study_with("", AXES, &options).is_ok(), "{set}"),
         }
         let (key, value) = set.split_once('=').expect("has one");
@@ -51,19 +51,41 @@ fn options_and_the_reduced_study_do_not_set_what_an_axis_sets() {
             ..Options::default()
         };
         match is_undone {
-            true => refused("", &small, &options, &format!("sets {key} at every point")),
+            true => refused_for("", &small, &options, &format!("sets {key} at every point")),
             false => assert!(study_with("", &small, &options).is_ok(), "{set}"),
         }
     }
 }
 
 #[test]
-fn listed_seeds_leave_no_other() {
+fn a_key_that_some_points_set_may_be_set_for_the_others() {
+    let axis = "[[axis]]\nname = \"a\"\nvalues = [{ label = \"as it is\" }, \
+                { label = \"other\", \"workload.1\" = { name = \"c\", load = 0.3, \
+                message = \"4 flits\", pattern = { kind = \"uniform\" } } }]\n";
+    let small = format!("{axis}\n[reduced]\nset = {{ \"workload.cold.load\" = 0.7 }}\n");
+    let options = Options {
+        sets: vec!["workload.cold.load=0.7".to_string()],
+        reduced: true,
+        ..Options::default()
+    };
+    assert!(study_with("", &small, &options).is_ok());
+    // The reduced study keeps a value that sets it all.
+    let one = small.replace("[reduced]\n", "[reduced]\naxis = { a = \"other\" }\n");
+    refused_for("", &one, &options, "sets this key at every point");
+}
+
+#[test]
+fn another_seed_beside_listed_ones() {
     let options = Options {
         sets: vec!["run.seed=7".to_string()],
         ..Options::default()
     };
-    refused("seeds = [1, 2]", AXES, &options, "run.seed is 7");
+    refused_for(
+        "seeds = [1, 2]",
+        AXES,
+        &options,
+        "--set run.seed=7 changes nothing",
+    );
     assert!(study_with("seeds = 2", AXES, &options).is_ok());
 }
 
@@ -85,7 +107,15 @@ fn an_order_has_each_of_its_values_once() {
         )
     };
     let monotone = "where = { load = 0.1 }\nmonotone = { axis = \"load\", direction = \"rising\" }";
-    assert_refused(&claim(monotone), 15, &["load=0.2 is part of the order"]);
+    assert_refused(
+        &claim(monotone),
+        15,
+        &["one value of `load` has no direction"],
+    );
+    let two = monotone.replace("load = 0.1", "load = [0.1, 0.2]");
+    assert!(study_with("", &claim(&two), &Options::default()).is_ok());
+    let order = "where = { load = 0.1 }\norder = { axis = \"load\", values = [0.1, 0.2] }";
+    assert_refused(&claim(order), 15, &["load=0.2 is part of the order"]);
     let twice = "order = { axis = \"load\", values = [0.1, 0.1] }";
     assert_refused(&claim(twice), 15, &["load=0.1 is named twice"]);
 }

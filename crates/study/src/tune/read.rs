@@ -46,7 +46,7 @@ impl Tune {
         let seeds = document.take("seeds");
         let seeds = smaller("seeds").or(seeds);
         let seeds = seeds
-            .map(|given| read_seeds(&given, &document))
+            .map(|given| read_seeds(&given, &document, &options.sets))
             .transpose()?;
         let criteria = list(&mut document, "criterion")?;
         let tune = match document.take("tune") {

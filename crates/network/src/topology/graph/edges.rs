@@ -216,11 +216,11 @@ fn row<'a>(
     if kind.len() > 64 || !kind.chars().all(plain) {
         return Err(wrong(
             line,
-            format!("kind {kind:?} is not of up to 64 of a-z, 0-9 and _"),
+            format!("kind {kind:?} is not of 1 to 64 characters a-z, 0-9 and _"),
         ));
     }
     if matches!(kind, "all" | "fabric") {
-        let message = format!("{kind:?} means several kinds, so it cannot name one");
+        let message = format!("{kind:?} means several kinds: choose another name for this one");
         return Err(wrong(line, message));
     }
     let kind = kinds
