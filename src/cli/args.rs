@@ -123,11 +123,11 @@ pub struct TuneOptions {
     #[arg(long)]
     pub reduced: bool,
     /// Points that run at once. Each has as many threads as that leaves processors for it.
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
-    pub jobs: usize,
+    #[arg(short, long, value_name = "N", default_value = "1")]
+    pub jobs: NonZeroUsize,
     /// MPI ranks of each point.
-    #[arg(long, value_name = "R", default_value_t = 1)]
-    pub ranks: u32,
+    #[arg(long, value_name = "R", default_value = "1")]
+    pub ranks: NonZeroU32,
     /// Command that starts several ranks; their number and the program are added.
     #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
     pub launcher: String,

@@ -190,8 +190,8 @@ impl Run<'_> {
             }
         } else {
             let how = How {
-                jobs: self.options.jobs,
-                ranks: self.options.ranks,
+                jobs: self.options.jobs.get(),
+                ranks: self.options.ranks.get(),
                 launcher: &self.options.launcher,
                 quiet: self.options.quiet,
                 again: false,

@@ -1,4 +1,4 @@
-//! Names and paths that nothing can have.
+//! Names, paths and numbers that nothing can have.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -75,4 +75,23 @@ fn stages_between_time_steps() {
         .set("router.route_computation", "9 ns")
         .set("queueing.scheme", "single");
     refused_at(&staged, "time_steps", &["in no time"]);
+}
+
+#[test]
+fn sweeps_of_no_points_at_once() {
+    for option in ["--jobs", "--ranks"] {
+        let command = [
+            "sweep",
+            "run",
+            "experiment.toml",
+            "--out",
+            "out",
+            option,
+            "0",
+        ];
+        let ran = Cli::weir(&good().text(), &command).go();
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(option), "{}", ran.stderr);
+        assert!(!ran.out().exists());
+    }
 }

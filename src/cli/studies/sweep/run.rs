@@ -41,10 +41,10 @@ fn run_some(options: &RunOptions, catalog: &Catalog, retry: bool) -> Result<u8, 
     }
     let checked = sweep.check(&chosen)?;
     tell_warnings(&checked);
-    check_ranks("--ranks", options.ranks, &checked)?;
+    check_ranks("--ranks", options.ranks.get(), &checked)?;
     let how = How {
-        jobs: options.jobs,
-        ranks: options.ranks,
+        jobs: options.jobs.get(),
+        ranks: options.ranks.get(),
         launcher: &options.launcher,
         quiet: options.quiet,
         again: retry,
@@ -135,13 +135,13 @@ pub(in crate::cli) fn run_points(
         true => sweep.study.groups(chosen, &sweep.catalog),
         false => Ok(Vec::new()),
     };
-    let at_once = how.jobs.max(1) * how.ranks.max(1) as usize;
+    let at_once = how.jobs * how.ranks as usize;
     let settings = Settings {
         program: std::env::current_exe().map_err(failed)?,
         build: program::build(),
         groups: groups.map_err(|error| Failure::wrong(&error))?,
         jobs: how.jobs.max(1),
-        ranks: how.ranks.max(1),
+        ranks: how.ranks,
         threads: (processors().get() / at_once).max(1),
         launcher: how.launcher.split_whitespace().map(String::from).collect(),
         again: how.again,
