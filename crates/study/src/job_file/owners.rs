@@ -1,6 +1,6 @@
 //! The keys that axes set: no two axes the same, and none that something else sets in vain.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::super::metric::Metric;
 use super::axis::{Axis, AxisValue};
@@ -39,21 +39,25 @@ impl<'a> Owners<'a> {
                 ));
             }
         }
-        for (index, axis) in self.axes.iter().enumerate() {
+        let mut owners: HashMap<String, &Axis> = HashMap::new();
+        for axis in self.axes {
+            let mut keys = BTreeSet::new();
             for value in &axis.values {
                 let mut own = HashSet::new();
                 for key in self.keys(value) {
-                    let before = self.axes[..index].iter();
-                    if let Some(other) = before.clone().find(|other| self.sets(other, &key)) {
-                        let message = format!("the axis `{}` sets {key} too", other.name);
-                        return Err(axis.refuse("", message, "let one axis set it"));
-                    }
-                    if own.contains(&key) {
+                    if !own.insert(key.clone()) {
                         let message = format!("the value {:?} sets {key} twice", value.label);
                         return Err(axis.refuse("", message, "name the key once"));
                     }
-                    own.insert(key);
+                    keys.insert(key);
                 }
+            }
+            for key in keys {
+                if let Some(other) = owners.get(&key) {
+                    let message = format!("the axis `{}` sets {key} too", other.name);
+                    return Err(axis.refuse("", message, "let one axis set it"));
+                }
+                owners.insert(key, axis);
             }
         }
         Ok(())
@@ -102,11 +106,6 @@ impl<'a> Owners<'a> {
         };
         let mut axes = self.axes.iter().filter(|axis| axis.fork_at.is_none());
         axes.find(|axis| axis.values.iter().all(sets))
-    }
-
-    fn sets(self, axis: &Axis, key: &str) -> bool {
-        let mut keys = axis.values.iter().flat_map(|value| self.keys(value));
-        keys.any(|own| own == key)
     }
 
     fn keys(self, value: &AxisValue) -> impl Iterator<Item = String> {
