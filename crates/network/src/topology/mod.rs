@@ -313,3 +313,14 @@ pub const REGISTRY: &[Entry<Build>] = &[
     megafly::ENTRY,
     cascade::ENTRY,
 ];
+
+/// The reason why a name cannot be that of a kind of links, routers or axes, if it cannot: they are
+/// keys of the experiment file, parts of the names of metrics and a column of results.
+pub fn kind_problem(name: &str) -> Option<&'static str> {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !(1..=64).contains(&name.len()) || !name.bytes().all(legal) {
+        return Some("is not of 1 to 64 characters a-z, 0-9 and _");
+    }
+    matches!(name, "all" | "fabric")
+        .then_some("means several kinds: choose another name for this one")
+}

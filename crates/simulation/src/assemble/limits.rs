@@ -23,7 +23,7 @@ use weir_fabric::{BufferPer, MOST_BUFFERED, MOST_QUEUED, Network, Parameters};
 use weir_input::{Buffer, ConfigError, OutputQueue};
 use weir_model::{Invalid, KindName, Packet, RouterKind, TERMINAL};
 use weir_network::failures::Changed;
-use weir_network::topology::{Link, Peer};
+use weir_network::topology::{Link, Peer, kind_problem};
 
 /// The most queues of a port, over all traffic classes.
 pub const MOST_QUEUES: u32 = 1 << 16;
@@ -137,26 +137,18 @@ fn check_output_queues(
     }
 }
 
-/// Names of kinds are keys of the experiment file, parts of the names of metrics and a column of
-/// results.
+/// The topology's names of kinds are good, and each has its own.
 fn check_names(names: &[KindName]) {
-    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     assert!(
         (1..=256).contains(&names.len()),
         "kinds have a number of 8 bits"
     );
     for (number, name) in names.iter().enumerate() {
-        assert!(
-            (1..=64).contains(&name.len()) && name.bytes().all(legal),
-            "{name:?} cannot name a kind: up to 64 lower-case letters, digits and underscores"
-        );
+        let problem = kind_problem(name);
+        assert!(problem.is_none(), "{name:?} {}", problem.unwrap_or(""));
         assert!(
             !names[..number].contains(name),
             "two kinds of the name {name:?}"
-        );
-        assert!(
-            name != "fabric" && name != "all",
-            "{name:?} means several kinds"
         );
     }
 }

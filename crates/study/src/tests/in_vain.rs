@@ -1,4 +1,5 @@
-//! What would be undone, or could never hold, is refused before anything runs.
+//! Settings that would be undone, and claims that could never hold, are refused
+//! before anything runs.
 
 use super::refused::assert_refused;
 use super::{AXES, study_with};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::kind_problem;
 use weir_input::{Duration, Rate};
 use weir_model::{Bandwidth, Invalid, KindName, RouterId, TERMINAL, Time};
 
@@ -212,16 +213,8 @@ fn row<'a>(
     };
     let ends = [end(0)?, end(1)?];
     let kind = value(2).unwrap_or(LINK);
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    if kind.len() > 64 || !kind.chars().all(plain) {
-        return Err(wrong(
-            line,
-            format!("kind {kind:?} is not of 1 to 64 characters a-z, 0-9 and _"),
-        ));
-    }
-    if matches!(kind, "all" | "fabric") {
-        let message = format!("{kind:?} means several kinds: choose another name for this one");
-        return Err(wrong(line, message));
+    if let Some(why) = kind_problem(kind) {
+        return Err(wrong(line, format!("kind {kind:?} {why}")));
     }
     let kind = kinds
         .iter()
