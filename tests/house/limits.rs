@@ -208,7 +208,10 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ),
         ("crates/study/src/tests/refused.rs fn axes", 98),
         ("crates/study/src/tests/refused.rs fn claims", 108),
-        ("crates/study/src/tests/refused.rs fn figures", 100),
+        (
+            "crates/study/src/tests/figures.rs fn a_figure_that_cannot_be_drawn_is_refused",
+            85,
+        ),
         ("crates/result/src/sample.rs fn data", 159),
         (
             "crates/workload/src/patterns/hot_background.rs fn diverting",

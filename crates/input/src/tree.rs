@@ -188,7 +188,8 @@ fn node(value: DeValue<'_>, origin: Origin, at: At) -> Result<Node, ConfigError>
         )
     };
     let value = match value {
-        DeValue::String(s) => Value::String(s.into_owned()),
+        // Lines of a text end alike on all systems.
+        DeValue::String(s) => Value::String(s.replace("\r\n", "\n")),
         DeValue::Integer(i) => {
             Value::Integer(i64::from_str_radix(i.as_str(), i.radix()).map_err(|_| too_large(&i))?)
         }

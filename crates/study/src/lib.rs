@@ -22,7 +22,8 @@ pub mod tune;
 
 pub use dir::{PointDir, Reason, Setup, State, StateName, Status, SweepDir, about};
 pub use job_file::Study;
-pub use job_file::axis::{Axis, AxisValue, quantity};
+pub use job_file::axis::{Axis, AxisValue};
+pub use job_file::bound::quantity;
 pub use job_file::claim::Claim;
 pub use job_file::criterion::Criterion;
 pub use job_file::figure::{Figure, FigureX, FigureY, Mark, Ratio, heat_time};

@@ -217,9 +217,10 @@ fn usual(study: &Study) -> Vec<Wanted> {
         return Vec::new();
     };
     let over = study.axes.iter().rposition(|axis| axis.numeric());
-    let (x, kind) = match over {
-        Some(x) => (x, FigureKind::Line),
-        None => (last, FigureKind::Bar),
+    // A bar on a logarithmic axis has no foot.
+    let (x, kind, of_latency) = match over {
+        Some(x) => (x, FigureKind::Line, ScaleKind::Log),
+        None => (last, FigureKind::Bar, ScaleKind::Linear),
     };
     let one = |id: String, title: String, metric: Metric, y_scale: ScaleKind, y_label| Wanted {
         id,
@@ -253,7 +254,7 @@ fn usual(study: &Study) -> Vec<Wanted> {
             "latency",
             "Mean message latency",
             "latency.message.mean",
-            ScaleKind::Log,
+            of_latency,
         ),
     ];
     let usual = totals.iter().filter_map(|&(id, title, name, scale)| {

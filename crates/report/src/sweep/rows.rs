@@ -142,8 +142,7 @@ pub(super) fn distribution(
 ) -> Outcome<Drawn> {
     let axes = |_: &str| {
         let mut y = y_axis(wanted, "share of the samples above", "1");
-        // Such a figure is for tails.
-        (y.scale, y.from_zero) = (super::Scale::Log, false);
+        y.from_zero = false;
         (Axis::new("latency", "ps").log(), y)
     };
     lines_panels(sweep, wanted, groups, axes, |results, name| {

@@ -338,9 +338,7 @@ pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pane
                     data.rows.push(row.collect());
                 }
             }
-            let mut value = y_axis(wanted, &quantity(&own), &unit);
-            // A bar on a logarithmic axis has no foot.
-            value.scale = super::Scale::Linear;
+            let value = y_axis(wanted, &quantity(&own), &unit);
             panels.push(Panel {
                 title: panel.name.clone(),
                 plot: Plot::Bars(Bars {

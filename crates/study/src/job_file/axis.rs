@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::bound::quantity;
 use super::keys::{AxisFile, RangeFile};
 use weir_input::Given;
-use weir_input::{ConfigError, Duration, suggest};
+use weir_input::{ConfigError, suggest};
 use weir_model::Invalid;
 
 /// More values than a study can have.
@@ -36,23 +37,6 @@ pub struct AxisValue {
     /// Keys of the experiment and their values.
     pub(crate) sets: Vec<(String, Given)>,
     quantity: Option<(f64, String)>,
-}
-
-/// A number with its unit: times in ns, all else as it is written. The unit of a plain number is
-/// empty.
-pub fn quantity(text: &str) -> Option<(f64, String)> {
-    if let Ok(time) = text.parse::<Duration>() {
-        return Some((time.0 as f64 / 1e3, "ns".to_string()));
-    }
-    let text = text.trim();
-    let split = text
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let number: f64 = number.replace('_', "").parse().ok()?;
-    number
-        .is_finite()
-        .then(|| (number, unit.trim().to_string()))
 }
 
 impl Axis {

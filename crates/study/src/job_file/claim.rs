@@ -1,10 +1,10 @@
 //! `[[claims]]`, checked. Their measurement is in `outcome::verdict`.
 
-use super::axis::{Axis, check_name, quantity};
+use super::axis::{Axis, check_name};
+use super::bound::BoundFile;
 use super::figure::metric_at;
 use super::keys::{
-    Along, BoundFile, ClaimFile, FirstFile, MonotoneFile, OrderFile, ReferenceFile, Scale, SeedsBy,
-    Slope,
+    Along, ClaimFile, FirstFile, MonotoneFile, OrderFile, ReferenceFile, Scale, SeedsBy, Slope,
 };
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
@@ -274,7 +274,7 @@ impl Reader<'_> {
         };
         Ok(Condition {
             above,
-            times: self.number(key, bound, unit)?,
+            times: bound.number(&self.at(key), unit)?,
             of,
         })
     }
@@ -394,7 +394,9 @@ impl Reader<'_> {
 
     fn range(&self, file: &ClaimFile, unit: &str) -> Result<Bound, ConfigError> {
         let read = |key: &str, bound: &Option<BoundFile>| {
-            let bound = bound.as_ref().map(|bound| self.number(key, bound, unit));
+            let bound = bound
+                .as_ref()
+                .map(|bound| bound.number(&self.at(key), unit));
             bound.transpose()
         };
         let (min, max) = (read("min", &file.min)?, read("max", &file.max)?);
@@ -451,29 +453,5 @@ impl Reader<'_> {
             strict: false,
             slack: slack_of("monotone.slack", *slack)?,
         })
-    }
-
-    /// A bound as a number of this unit.
-    fn number(&self, path: &str, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError> {
-        let at = self.at(path);
-        let example = match unit {
-            "" => "a number without quotes".to_string(),
-            "ns" => "a time, as in \"50 ns\"".to_string(),
-            unit => format!("a number with its unit, as in \"100 {unit}\""),
-        };
-        let (number, own) = match bound {
-            BoundFile::Number(number) => (*number, String::new()),
-            BoundFile::Quantity(text) => quantity(text).ok_or_else(|| {
-                at.wrong(format!("{text:?} is no number"), format!("write {example}"))
-            })?,
-        };
-        if own != unit || !number.is_finite() {
-            let shown = at.shown();
-            return Err(at.wrong(
-                format!("{shown} has not the unit of what is measured"),
-                format!("write {example}"),
-            ));
-        }
-        Ok(number)
     }
 }

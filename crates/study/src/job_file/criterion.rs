@@ -1,8 +1,9 @@
 //! `[[criterion]]`, checked: the criteria by which points are ranked, and their score.
 
-use super::axis::{check_name, quantity};
+use super::axis::check_name;
+use super::bound::{BoundFile, quantity};
 use super::figure::metric_at;
-use super::keys::{BoundFile, CriterionFile, Goal};
+use super::keys::{CriterionFile, Goal};
 use super::needs::Need;
 use super::selection::Selection;
 use crate::metric::Metric;
@@ -55,7 +56,7 @@ impl Criterion {
                 needs.push(Need::metric(&at("of"), &metric, &everywhere));
                 Of::Metric(metric)
             }
-            Some(bound) => Of::Number(number(&at("of"), bound, metric.unit())?),
+            Some(bound) => Of::Number(bound.number(&at("of"), metric.unit())?),
         };
         if let Of::Number(0.0) = of {
             return Err(at("of").wrong("nothing can be divided by 0", "give another number"));
@@ -65,7 +66,7 @@ impl Criterion {
             _ => "",
         };
         let bound = |key: &str, bound: &Option<BoundFile>| {
-            let bound = bound.as_ref().map(|bound| number(&at(key), bound, unit));
+            let bound = bound.as_ref().map(|bound| bound.number(&at(key), unit));
             bound.transpose()
         };
         let (best, worst) = (bound("best", &file.best)?, bound("worst", &file.worst)?);
@@ -177,32 +178,6 @@ fn rising(
             let message = "the key `goal` is missing";
             let remedy = "say which way is better, \"max\" or \"min\", or give `best` and `worst`";
             wrong("", message, remedy)
-        }
-    }
-}
-
-/// A number in the unit of the value that it is compared with.
-fn number(at: &Given, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError> {
-    let (number, own) = match bound {
-        BoundFile::Number(number) => (*number, String::new()),
-        BoundFile::Quantity(text) => quantity(text).ok_or_else(|| {
-            let message = format!("{text:?} is no number");
-            at.wrong(message, "write a number, or a text such as \"50 us\"")
-        })?,
-    };
-    match own == unit {
-        true => Ok(number),
-        false => {
-            let words = |unit: &str| match unit {
-                "" => "a plain number".to_string(),
-                unit => format!("in {unit}"),
-            };
-            let message = format!(
-                "this is {}, where the criterion is {}",
-                words(&own),
-                words(unit)
-            );
-            Err(at.wrong(message, "write a number of the same unit"))
         }
     }
 }
@@ -323,7 +298,7 @@ mod tests {
             ("", "`goal` is missing"),
             (
                 "best = 1.0\ngoal = \"min\"",
-                "this is a plain number, where the criterion is in ns",
+                "1.0 has not the unit of what is measured",
             ),
             ("best = \"1 us\"\nworst = \"1 us\"", "also the worst"),
             (

@@ -1,6 +1,7 @@
 //! `[[figure]]`, checked.
 
 use super::axis::{Axis, check_name};
+use super::drawing::{Quantity, check_keys};
 use super::keys::{FigureFile, FigureKind, Interval, Names};
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
@@ -96,20 +97,6 @@ pub enum FigureY {
     Rows(String),
 }
 
-impl FigureKind {
-    /// True if it draws numbers of the table rather than rows of the results.
-    pub fn of_the_table(self) -> bool {
-        matches!(
-            self,
-            FigureKind::Line
-                | FigureKind::Bar
-                | FigureKind::Box
-                | FigureKind::Stacked
-                | FigureKind::Map
-        )
-    }
-}
-
 impl Figure {
     /// The figure, and its requirements on the results.
     pub(crate) fn read(
@@ -119,6 +106,7 @@ impl Figure {
     ) -> Result<(Figure, Vec<Need>), ConfigError> {
         let file: FigureFile = given.section().parse()?;
         check_name(given, "id", &file.id)?;
+        check_keys(given, file.kind)?;
         let axis = |key: &str, name: &Option<String>| match name {
             Some(name) => {
                 let at = given.get(key).unwrap_or_else(|| given.clone());
@@ -134,33 +122,24 @@ impl Figure {
             let at = given.get("x").unwrap_or_else(|| given.clone());
             needs.push(Need::metric(&at, metric, &selection));
         }
-        for (key, range) in [("x_range", file.x_range), ("y_range", file.y_range)] {
-            if range.is_some_and(|[from, to]| from >= to) {
-                let message = "the range is empty";
-                let invalid = Invalid::new(key, message, "write [from, to], the smaller first");
-                return Err(given.refuse(invalid));
-            }
-        }
         let ratio = read_ratio(given, &file, axes, jobs)?;
         if let Some(metric) = ratio.as_ref().and_then(|ratio| ratio.metric.as_ref()) {
             let at = given.get("ratio").unwrap_or_else(|| given.clone());
             needs.push(Need::metric(&at, metric, &Selection::default()));
         }
-        if file.interval != Interval::Range
-            && !matches!(
-                file.kind,
-                FigureKind::Line | FigureKind::Bar | FigureKind::Time
-            )
-        {
-            let message = "this kind of figure has no whiskers and no bands";
-            let remedy = "remove it, or kind = \"line\", \"bar\" or \"time\"";
-            return Err(given.refuse(Invalid::new("interval", message, remedy)));
-        }
         let up = axis("up", &file.up)?;
+        let y: Vec<FigureY> = y.into_iter().map(|(_, y)| y).collect();
+        let across = quantity_across(file.kind, axes, x.as_ref(), &y);
+        let upwards = quantity_upwards(&file, axes, up, &y, jobs);
+        let (x_scale, y_scale) = match file.kind {
+            // Such a figure is for tails.
+            FigureKind::Distribution => (ScaleKind::Log, ScaleKind::Log),
+            _ => (file.x_scale, file.y_scale),
+        };
         let figure = Figure {
             up,
             marks: read_map(given, &file, axes, x.as_ref(), up)?,
-            y: y.into_iter().map(|(_, y)| y).collect(),
+            y,
             x,
             series: axis("series", &file.series)?,
             panel: axis("panel", &file.panel)?,
@@ -170,12 +149,12 @@ impl Figure {
             kind: file.kind,
             ratio,
             interval: file.interval,
-            x_scale: file.x_scale,
-            y_scale: file.y_scale,
+            x_scale,
+            y_scale,
             x_label: file.x_label,
             y_label: file.y_label,
-            x_range: file.x_range,
-            y_range: file.y_range,
+            x_range: across.range(given, "x_range", &file.x_range, x_scale)?,
+            y_range: upwards.range(given, "y_range", &file.y_range, y_scale)?,
             caption: file.caption,
         };
         Ok((figure, needs))
@@ -227,6 +206,42 @@ fn read_x(
     Ok(Some(FigureX::Metric(metric)))
 }
 
+fn quantity_across(
+    kind: FigureKind,
+    axes: &[Axis],
+    x: Option<&FigureX>,
+    y: &[FigureY],
+) -> Quantity {
+    let over_time = |y: &FigureY| *y == FigureY::Rows("occupancy".into());
+    match (kind, x) {
+        (FigureKind::Time | FigureKind::Distribution, _) => Quantity::of_rows("ns"),
+        (FigureKind::Heatmap, _) if y.iter().all(over_time) => Quantity::of_rows("ns"),
+        (_, Some(FigureX::Axis(axis))) => Quantity::of(&axes[*axis].unit),
+        (_, Some(FigureX::Metric(metric))) => Quantity::of(metric.unit()),
+        (_, Some(FigureX::Metrics) | None) => Quantity::Numbers,
+    }
+}
+
+fn quantity_upwards(
+    file: &FigureFile,
+    axes: &[Axis],
+    up: Option<usize>,
+    y: &[FigureY],
+    jobs: &[String],
+) -> Quantity {
+    match (up, y.first()) {
+        (Some(up), _) => Quantity::of(&axes[up].unit),
+        (None, Some(FigureY::Metric(metric))) if file.ratio.is_none() => {
+            Quantity::of(metric.unit())
+        }
+        (None, Some(FigureY::Rows(name))) if file.kind == FigureKind::Time => {
+            let metric = Metric::parse(&format!("{name}.max"), jobs);
+            metric.map_or(Quantity::Numbers, |metric| Quantity::of_rows(metric.unit()))
+        }
+        _ => Quantity::Numbers,
+    }
+}
+
 /// Reads the divisor of the values.
 fn read_ratio(
     given: &Given,
@@ -238,13 +253,6 @@ fn read_ratio(
         return Ok(None);
     };
     let at = given.get("ratio").unwrap_or_else(|| given.clone());
-    if !matches!(
-        file.kind,
-        FigureKind::Line | FigureKind::Bar | FigureKind::Box
-    ) {
-        let message = "ratios are drawn as lines, bars or boxes only";
-        return Err(at.wrong(message, "remove it, or choose another kind"));
-    }
     let metric = match &wanted.metric {
         Some(name) => {
             let at = at.get("metric").unwrap_or_else(|| at.clone());
@@ -260,8 +268,7 @@ fn read_ratio(
     Ok(Some(Ratio { metric, at: places }))
 }
 
-/// Checks that a map has two axes of numbers, and another figure no key of a map.
-/// Returns the marks of the map.
+/// Checks that a map has two axes of numbers, and reads its marks.
 fn read_map(
     given: &Given,
     file: &FigureFile,
@@ -273,11 +280,7 @@ fn read_map(
         Err(given.refuse(Invalid::new(key, message, remedy)))
     };
     if file.kind != FigureKind::Map {
-        let of_a_map = [("up", file.up.is_some()), ("marks", file.marks.is_some())];
-        return match of_a_map.iter().find(|(_, there)| *there) {
-            Some((key, _)) => refuse(key, "this is for maps only", "remove it, or kind = \"map\""),
-            None => Ok(Vec::new()),
-        };
+        return Ok(Vec::new());
     }
     let (Some(FigureX::Axis(x)), Some(up)) = (x, up) else {
         return refuse(
@@ -294,10 +297,6 @@ fn read_map(
             let message = "the values of this axis are no numbers of one unit";
             return refuse(key, message, "a map needs numbers along both of its axes");
         }
-    }
-    if file.series.is_some() {
-        let remedy = "remove it, or name the axis in `panel`";
-        return refuse("series", "a map has no curves", remedy);
     }
     let marks = given.get("marks").and_then(|given| given.items());
     let labels = file.marks.iter().flatten().map(|mark| mark.label.clone());

@@ -5,6 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+use super::bound::BoundFile;
 use crate::tune::TuneFile;
 use weir_input::registry::range::ScaleKind;
 use weir_input::{Duration, Elsewhere};
@@ -255,28 +256,15 @@ pub struct FigureFile {
     /// Beside the vertical axis.
     #[serde(default)]
     pub y_label: Option<String>,
-    /// From and to, in the unit of `x`.
+    /// From and to: times (`"50 us"`), or numbers in the unit of `x`.
     #[serde(default)]
-    pub x_range: Option<[f64; 2]>,
-    /// From and to, in the unit of `y`.
+    pub x_range: Option<[BoundFile; 2]>,
+    /// From and to: times (`"50 us"`), or numbers in the unit of `y`.
     #[serde(default)]
-    pub y_range: Option<[f64; 2]>,
+    pub y_range: Option<[BoundFile; 2]>,
     /// Below the figure.
     #[serde(default)]
     pub caption: Option<String>,
-}
-
-/// A bound: a number, or a text with a unit (`"50 ns"`).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "expected a bound; write a number, or a text with a unit such as \"50 ns\""
-)]
-pub enum BoundFile {
-    /// Without a unit.
-    Number(f64),
-    /// With a unit.
-    Quantity(String),
 }
 
 /// `[[claims]]`: a statement that is checked against the table.

@@ -1,8 +1,10 @@
 //! A job file, checked: a study, and its sections beside those of an experiment.
 
 pub(crate) mod axis;
+pub(crate) mod bound;
 pub(crate) mod claim;
 pub(crate) mod criterion;
+mod drawing;
 pub(crate) mod figure;
 pub(crate) mod keys;
 pub(crate) mod needs;

@@ -2,6 +2,7 @@
 
 mod claims;
 mod doubt;
+mod figures;
 mod in_vain;
 mod metrics;
 mod needs;

@@ -3,6 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
 use crate::cli::out::utf8_path;
@@ -75,7 +76,12 @@ pub struct RunOptions {
     #[arg(long, value_name = "R", default_value = "1")]
     pub ranks: NonZeroU32,
     /// Command that starts several ranks; their number and the program are added.
-    #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "mpirun -n",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub launcher: String,
     /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left
     /// as it is.
@@ -116,17 +122,17 @@ pub struct SubmitOptions {
     #[command(flatten)]
     pub job: JobOptions,
     /// Slurm's partition.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub partition: Option<String>,
     /// The time limit of each task, as for sbatch: minutes, or 02:30:00. A minute before, its point
     /// saves its state, and the task goes back into the queue to go on.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = NonEmptyStringValueParser::new())]
     pub time: Option<String>,
     /// The account to be charged.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub account: Option<String>,
     /// Slurm's quality of service.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub qos: Option<String>,
     /// MPI ranks of each point.
     #[arg(long, value_name = "R", default_value = "1")]
@@ -142,7 +148,12 @@ pub struct SubmitOptions {
     pub max_running: Option<NonZeroUsize>,
     /// Command that starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which
     /// their number and the program are added, as in "srun --mpi=pmi2 -n".
-    #[arg(long, value_name = "COMMAND", default_value = "mpirun")]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "mpirun",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub launcher: String,
     /// What has to be over before the first points begin, as for sbatch: afterok:1234.
     #[arg(long, value_name = "LIST")]
