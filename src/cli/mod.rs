@@ -30,7 +30,7 @@ use args::{
     ListOptions, ManOptions, ReportOptions,
 };
 use experiment::{check, import, run};
-use process::console::{tell, tell_error, tell_failure, write_out};
+use process::console::{tell, tell_error, tell_failure, write_out, written};
 use process::failure::{BAD_INPUT, FAILED};
 use process::{failure, launch};
 use reference::{help, list, schema};
@@ -54,7 +54,13 @@ pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     let harmless = |word: OsString| matches!(visible(&word.to_string_lossy()), Cow::Borrowed(_));
     if std::env::args_os().all(harmless) {
         // In colour on a terminal.
-        refused.exit();
+        return match written(refused.print()) {
+            Err(failure) if !refused.use_stderr() => {
+                tell_failure(&failure);
+                ExitCode::from(failure.code)
+            }
+            _ => ExitCode::from(refused.exit_code() as u8),
+        };
     }
     tell(refused.render().to_string().trim_end());
     ExitCode::from(BAD_INPUT)

@@ -132,3 +132,22 @@ fn limits_of_the_shell_have_their_codes() {
     assert_eq!(code("-t 100"), Some(0));
     assert_eq!(code("-f 1"), Some(128 + 25), "SIGXFSZ");
 }
+
+#[test]
+fn a_full_standard_output_is_a_failure() {
+    let code = |arguments: &str, to: &str| {
+        let line = format!("{} {arguments} {to}; exit $?", env!("CARGO_BIN_EXE_weir"));
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &line])
+            .output()
+            .expect("sh starts")
+            .status
+            .code()
+    };
+    for arguments in ["--help", "--version", "sweep --help", "list"] {
+        assert_eq!(code(arguments, ">/dev/full"), Some(1), "{arguments}");
+        assert_eq!(code(arguments, ">/dev/null"), Some(0), "{arguments}");
+    }
+    assert_eq!(code("--no-such-option", "2>/dev/full"), Some(2));
+}

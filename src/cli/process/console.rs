@@ -36,9 +36,14 @@ fn put(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Writes to standard output; a reader that has gone away (`| head`) is no error.
+/// Writes to standard output.
 pub fn write_out(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().write_all(visible(text).as_bytes()) {
+    written(std::io::stdout().write_all(visible(text).as_bytes()))
+}
+
+/// The failure to write to standard output; a reader that has gone away (`| head`) is no error.
+pub fn written(outcome: std::io::Result<()>) -> Result<(), Failure> {
+    match outcome.and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("error: standard output: {error}")))
         }

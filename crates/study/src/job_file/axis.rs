@@ -166,6 +166,10 @@ fn range(values: &Given) -> Result<Vec<Given>, ConfigError> {
             steps.round()
         }
         (None, Some(count)) if count >= 2 && to > from => f64::from(count - 1),
+        (Some(_), Some(_)) => {
+            let remedy = "leave one of them out";
+            return Err(values.wrong("a range has `step` or `count`, not both", remedy));
+        }
         _ => {
             return Err(values.wrong(
                 format!("no range from {from} to {to}"),

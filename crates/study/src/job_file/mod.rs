@@ -195,7 +195,11 @@ impl Study {
                 names => suggest(metric.name(), "names", names, '`'),
             };
             let message = format!("{:?} is no criterion of this study", metric.name());
-            Err(ConfigError::new(message, remedy))
+            let place = self.needs.iter().find(|need| need.name == metric.name());
+            Err(match place {
+                Some(need) => need.at.wrong(message, remedy),
+                None => ConfigError::new(message, remedy),
+            })
         })
     }
 

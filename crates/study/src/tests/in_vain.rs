@@ -120,3 +120,23 @@ fn an_order_has_each_of_its_values_once() {
     let twice = "order = { axis = \"load\", values = [0.1, 0.1] }";
     assert_refused(&claim(twice), 15, &["load=0.1 is named twice"]);
 }
+
+#[test]
+fn a_range_has_a_step_or_a_count() {
+    let range = "values = { from = 0.1, to = 0.3, step = 0.1, count = 3 }";
+    assert_refused(
+        &format!("[[axis]]\nname = \"a\"\nkey = \"workload.0.load\"\n{range}\n"),
+        4,
+        &["`step` or `count`, not both", "leave one of them out"],
+    );
+}
+
+#[test]
+fn a_score_needs_a_criterion() {
+    let claim = "[[claims]]\nid = \"c\"\nsays = \"x\"\nmetric = \"score\"\nmin = 0.5\n";
+    assert_refused(
+        claim,
+        4,
+        &["\"score\" is no criterion", "add a [[criterion]]"],
+    );
+}

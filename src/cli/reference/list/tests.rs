@@ -222,6 +222,9 @@ fn unknown_names_are_helped() {
     let error = list(&made_up(), Some("topologies"), Some("rign")).unwrap_err();
     assert_eq!(error.message, "there is no topology called \"rign\"");
     assert!(error.remedy().unwrap().contains("\"ring\", \"ring-12\""));
+    let error = list(&catalog(), Some("ecn"), Some("ecn")).unwrap_err();
+    assert!(error.message.contains("is no list"), "{}", error.message);
+    assert_eq!(error.remedy(), Some("see `weir list ecn`"));
 }
 
 #[test]
