@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
@@ -91,6 +91,9 @@ fn searched(options: &TuneOptions, catalog: &Catalog) -> Result<u8, Failure> {
     let mut search = run.tune.search();
     let marks: Vec<Setting> = run.tune.marks.iter().map(|(_, own)| own.clone()).collect();
     search.first(&marks, &|setting| run.can_be_run(setting));
+    if run.is_stopped() {
+        return Ok(stopped());
+    }
     let refused = run.refused.borrow();
     if let (true, Some((_, error))) = (search.known().is_empty(), refused.first()) {
         return Err(Failure::wrong(error));
@@ -106,14 +109,26 @@ fn searched(options: &TuneOptions, catalog: &Catalog) -> Result<u8, Failure> {
         let study = &stage.sweep.study;
         let outcomes = run.tune.outcomes(search.known(), study, &stage.table);
         let scores: Vec<Option<f64>> = outcomes.iter().map(|one| one.score).collect();
-        if !search.next(&scores, &|setting| run.can_be_run(setting)) {
+        let goes_on = search.next(&scores, &|setting| run.can_be_run(setting));
+        if run.is_stopped() {
+            return Ok(stopped());
+        }
+        if !goes_on {
             return run.finish(&search, &stage, &outcomes);
         }
     }
 }
 
 impl Run<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// False as well if the search was stopped: what it then has is not used.
     fn can_be_run(&self, setting: &Setting) -> bool {
+        if self.is_stopped() {
+            return false;
+        }
         let refused = self.tune.refused(setting, self.catalog);
         let good = refused.is_none();
         if let Some(error) = refused {
