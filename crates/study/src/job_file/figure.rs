@@ -320,7 +320,7 @@ fn need(at: &Given, y: &FigureY, selection: &Selection) -> Need {
             at: at.clone(),
             name: name.clone(),
             rows: true,
-            from: heat_time(name).unwrap_or(0),
+            window: (heat_time(name).unwrap_or(0), Time::MAX),
             selection: selection.clone(),
             slowdown: None,
         },

@@ -22,8 +22,8 @@ pub(crate) struct Need {
     pub name: String,
     /// True if it is that of rows.
     pub rows: bool,
-    /// Beginning of the time that it covers, ps.
-    pub from: Time,
+    /// Time that it covers: from and up to, ps.
+    pub window: (Time, Time),
     /// The points concerned.
     pub selection: Selection,
     /// The jobs that it needs alone.
@@ -37,7 +37,7 @@ impl Need {
             at: at.clone(),
             name: metric.name().to_string(),
             rows: false,
-            from: metric.from(),
+            window: metric.window(),
             selection: selection.clone(),
             slowdown: metric.slowdown().cloned(),
         }
@@ -80,9 +80,10 @@ impl<'a> Unmet<'a> {
             }
             let in_time = || match reduced {
                 true => Ok(()),
-                false => records.reach(need.from),
+                false => records.reach(need.window.0),
             };
-            match in_time().and_then(|()| records.have(need)) {
+            let recorded = || records.have(need).and_then(|()| records.bins(need));
+            match in_time().and_then(|()| recorded()) {
                 Ok(()) => false,
                 Err(missing) => {
                     *why = Some(missing);
@@ -134,6 +135,34 @@ impl Records<'_> {
                     Duration(from)
                 ),
                 "name an earlier time, or let the run end later",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a bin or sample of what is recorded over time begins in the window.
+    fn bins(&self, need: &Need) -> Outcome {
+        let output = &self.experiment.output;
+        let (family, _) = need.name.split_once(['.', ' ']).unwrap_or((&need.name, ""));
+        let (key, width) = match family {
+            "series" | "ejection" => ("output.bin", Some(output.bin)),
+            "occupancy" => ("output.occupancy", output.occupancy),
+            "rates" => (
+                "output.rates",
+                output.rates.as_ref().map(|rates| rates.interval),
+            ),
+            _ => return Ok(()),
+        };
+        let (from, to) = need.window;
+        let first = |width: Duration| from.checked_next_multiple_of(width.0);
+        match width.and_then(first) {
+            Some(first) if first >= to => missing(
+                format!(
+                    "nothing is recorded from {} to {}",
+                    Duration(from),
+                    Duration(to)
+                ),
+                format!("name a longer time, or record more often ({key})"),
             ),
             _ => Ok(()),
         }

@@ -246,9 +246,9 @@ impl Metric {
         &self.name
     }
 
-    /// Time from which it examines a run, ps.
-    pub(super) fn from(&self) -> Time {
-        self.window.map_or(0, |(from, _)| from)
+    /// Time of a run that it examines: from and up to, ps.
+    pub(super) fn window(&self) -> (Time, Time) {
+        self.window.unwrap_or((0, Time::MAX))
     }
 
     /// Its unit: `"ns"`, `"B"`, `"flits"`; empty for counts and fractions.

@@ -129,3 +129,24 @@ fn ports_that_the_network_has_not() {
     );
     assert_eq!(error.line(), Some(11));
 }
+
+#[test]
+fn a_window_in_which_no_bin_begins() {
+    for (name, good) in [
+        ("series.job.hot.messages.sum @ 1 us..2 us", false),
+        ("ejection.data @ 1 us..2 us", false),
+        ("ejection.data @ 0 us..1 us", true),
+    ] {
+        let figure = format!(
+            "{AXES}\n[[figure]]\nid = \"f\"\nkind = \"bar\"\nx = \"load\"\ny = \"{name}\"\n"
+        );
+        match good {
+            true => drop(super::points(&super::study(&figure))),
+            false => assert_refused(
+                &figure,
+                16,
+                &["nothing is recorded from 1 us to 2 us", "(output.bin)"],
+            ),
+        }
+    }
+}
