@@ -1,5 +1,7 @@
 //! `[[figure]]`, checked.
 
+use std::collections::BTreeSet;
+
 use super::axis::{Axis, check_name};
 use super::drawing::{Quantity, check_keys};
 use super::keys::{FigureFile, FigureKind, Interval, Names};
@@ -130,7 +132,7 @@ impl Figure {
         let up = axis("up", &file.up)?;
         let y: Vec<FigureY> = y.into_iter().map(|(_, y)| y).collect();
         let across = quantity_across(file.kind, axes, x.as_ref(), &y);
-        let upwards = quantity_upwards(&file, axes, up, &y, jobs);
+        let upwards = quantity_upwards(given, &file, axes, up, &y, jobs)?;
         let (x_scale, y_scale) = match file.kind {
             // Such a figure is for tails.
             FigureKind::Distribution => (ScaleKind::Log, ScaleKind::Log),
@@ -222,24 +224,40 @@ fn quantity_across(
     }
 }
 
+/// The quantity upwards. What is drawn over time has one axis, and so has what has one range.
 fn quantity_upwards(
+    given: &Given,
     file: &FigureFile,
     axes: &[Axis],
     up: Option<usize>,
     y: &[FigureY],
     jobs: &[String],
-) -> Quantity {
-    match (up, y.first()) {
-        (Some(up), _) => Quantity::of(&axes[up].unit),
-        (None, Some(FigureY::Metric(metric))) if file.ratio.is_none() => {
-            Quantity::of(metric.unit())
-        }
-        (None, Some(FigureY::Rows(name))) if file.kind == FigureKind::Time => {
-            let metric = Metric::parse(&format!("{name}.max"), jobs);
-            metric.map_or(Quantity::Numbers, |metric| Quantity::of_rows(metric.unit()))
-        }
-        _ => Quantity::Numbers,
+) -> Result<Quantity, ConfigError> {
+    if let Some(up) = up {
+        return Ok(Quantity::of(&axes[up].unit));
     }
+    let over_time = file.kind == FigureKind::Time;
+    let unit = |y: &FigureY| match y {
+        FigureY::Metric(metric) => Some(metric.unit().to_string()),
+        FigureY::Rows(name) if over_time => {
+            let metric = Metric::parse(&format!("{name}.max"), jobs).ok()?;
+            Some(metric.unit().to_string())
+        }
+        FigureY::Rows(_) => None,
+    };
+    let units: BTreeSet<Option<String>> = y.iter().map(unit).collect();
+    let one_axis = over_time || (file.y_range.is_some() && file.ratio.is_none());
+    if units.len() > 1 && one_axis {
+        let message = "these have different units, and one axis";
+        let invalid = Invalid::new("y", message, "draw a figure for each unit");
+        return Err(given.refuse(invalid));
+    }
+    let unit = units.into_iter().next().flatten().unwrap_or_default();
+    Ok(match file.ratio {
+        Some(_) => Quantity::Numbers,
+        None if over_time => Quantity::of_rows(&unit),
+        None => Quantity::of(&unit),
+    })
 }
 
 /// Reads the divisor of the values.

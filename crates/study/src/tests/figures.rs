@@ -175,6 +175,23 @@ fn a_bad_range_is_refused() {
     }
 }
 
+#[test]
+fn quantities_of_different_units_have_no_common_axis() {
+    let figure = |kind: &str, names: &str, more: &str| {
+        format!("{AXES}\n[[figure]]\nid = \"f\"\n{kind}\ny = [{names}]\n{more}\n")
+    };
+    let line = "kind = \"line\"\nx = \"load\"";
+    let metrics = "\"latency.message.mean\", \"summary.accepted_load\"";
+    let range = "y_range = [\"1 ns\", \"1 us\"]";
+    let words = ["have different units", "a figure for each"];
+    assert_refused(&figure(line, metrics, range), 16, &words);
+    let columns = "\"series.job.hot.delivered_bytes\", \"series.job.hot.message_latency\"";
+    assert_refused(&figure("kind = \"time\"", columns, ""), 15, &words);
+    // Each unit has its panel.
+    let panels = figure(line, metrics, "");
+    assert!(study_with("", &panels, &Options::default()).is_ok());
+}
+
 /// The ranges of a figure along the bottom and upwards.
 fn ranges(figure: &str) -> [Option<[f64; 2]>; 2] {
     let more = format!("{AXES}\n[[figure]]\nid = \"f\"\n{figure}\n");
