@@ -137,11 +137,11 @@ impl Study {
             read.iter().map(|(one, _)| one.name.as_str()).zip(&criteria),
         )?;
         let (criteria, ranked): (Vec<Criterion>, Vec<Vec<Need>>) = read.into_iter().unzip();
-        let figures = each(&figures?, |given| match Figure::read(given, &axes, &jobs) {
+        let read = |given: &Given| match Figure::read(given, &axes, &jobs) {
             Err(_) if reduced.is_some() => Figure::read(given, &whole, &jobs).map(|_| None),
             read => read.map(Some),
-        })?;
-        let (figures, needs): (Vec<Figure>, Vec<Vec<Need>>) = figures.into_iter().flatten().unzip();
+        };
+        let (figures, needs) = read_figures(&figures?, read)?;
         let mut needs = needs.concat();
         let scale = scale(options);
         let claims = each(&claims?, |given| {
@@ -313,6 +313,18 @@ fn read_axes(given: &[Given], options: &Options) -> Result<Vec<Axis>, ConfigErro
         }
     }
     Ok(axes)
+}
+
+/// The figures that are not left out, and the requirements of each.
+fn read_figures(
+    given: &[Given],
+    read: impl Fn(&Given) -> Result<Option<(Figure, Vec<Need>)>, ConfigError>,
+) -> Result<(Vec<Figure>, Vec<Vec<Need>>), ConfigError> {
+    let all = each(given, read)?;
+    let drawn = all.iter().zip(given);
+    let ids = drawn.filter_map(|(read, given)| Some((read.as_ref()?.0.id.as_str(), given)));
+    unique_ids("id", ids)?;
+    Ok(all.into_iter().flatten().unzip())
 }
 
 fn unique_ids<'a>(

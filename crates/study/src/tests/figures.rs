@@ -226,3 +226,12 @@ fn windows_line_ends_change_no_text() {
     let study = study_with("", &more, &Options::default()).expect("good");
     assert_eq!(study.figures[0].caption.as_deref(), Some("one\ntwo"));
 }
+
+#[test]
+fn figures_have_different_ids() {
+    let figure = format!("[[figure]]\nid = \"f\"\n{TERNARY}\n");
+    let words = ["\"f\" is given twice", "its own name"];
+    assert_refused(&format!("{figure}{figure}"), 7, &words);
+    let other = figure.replace("\"f\"", "\"g\"");
+    assert!(study_with("", &format!("{figure}{other}"), &Options::default()).is_ok());
+}
