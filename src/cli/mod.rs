@@ -54,12 +54,10 @@ pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     let harmless = |word: OsString| matches!(visible(&word.to_string_lossy()), Cow::Borrowed(_));
     if std::env::args_os().all(harmless) {
         // In colour on a terminal.
-        return match written(refused.print()) {
-            Err(failure) if !refused.use_stderr() => {
-                tell_failure(&failure);
-                ExitCode::from(failure.code)
-            }
-            _ => ExitCode::from(refused.exit_code() as u8),
+        let printed = refused.print();
+        return match refused.use_stderr() {
+            true => ExitCode::from(BAD_INPUT),
+            false => ends(written(printed)),
         };
     }
     tell(refused.render().to_string().trim_end());
@@ -224,7 +222,12 @@ pub fn man(options: &ManOptions) -> ExitCode {
 
 /// Prints to standard output and ends the command.
 fn print(text: &str) -> ExitCode {
-    match write_out(text) {
+    ends(write_out(text))
+}
+
+/// The end of a command that has only to print.
+fn ends(printed: Result<(), Failure>) -> ExitCode {
+    match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             tell_failure(&failure);

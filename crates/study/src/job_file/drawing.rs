@@ -63,28 +63,25 @@ pub(super) fn check_keys(given: &Given, kind: FigureKind) -> Result<(), ConfigEr
     Err(given.refuse(Invalid::new(*key, message, remedy)))
 }
 
+/// A nanosecond in the table.
+pub(super) const IN_TABLE: f64 = 1.0;
+/// A nanosecond in the rows of a result, which are in picoseconds.
+pub(super) const IN_ROWS: f64 = 1e3;
+
 /// Quantity along an axis, as far as its range needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Quantity {
-    /// Times, drawn in this part of a nanosecond.
+    /// Times. A nanosecond is drawn as this number.
     Times { per_ns: f64 },
     /// Numbers in the unit of what is drawn.
     Numbers,
 }
 
 impl Quantity {
-    /// Of a metric or an axis of this unit.
-    pub(super) fn of(unit: &str) -> Quantity {
+    /// The quantity of a metric, or of an axis, of this unit; `per_ns` if it is a time.
+    pub(super) fn of(unit: &str, per_ns: f64) -> Quantity {
         match unit {
-            "ns" => Quantity::Times { per_ns: 1.0 },
-            _ => Quantity::Numbers,
-        }
-    }
-
-    /// Of rows of a result, whose times are in picoseconds.
-    pub(super) fn of_rows(unit: &str) -> Quantity {
-        match unit {
-            "ns" => Quantity::Times { per_ns: 1e3 },
+            "ns" => Quantity::Times { per_ns },
             _ => Quantity::Numbers,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::axis::{Axis, check_name};
-use super::drawing::{Quantity, check_keys};
+use super::drawing::{IN_ROWS, IN_TABLE, Quantity, check_keys};
 use super::keys::{FigureFile, FigureKind, Interval, Names};
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
@@ -216,10 +216,10 @@ fn quantity_across(
 ) -> Quantity {
     let over_time = |y: &FigureY| *y == FigureY::Rows("occupancy".into());
     match (kind, x) {
-        (FigureKind::Time | FigureKind::Distribution, _) => Quantity::of_rows("ns"),
-        (FigureKind::Heatmap, _) if y.iter().all(over_time) => Quantity::of_rows("ns"),
-        (_, Some(FigureX::Axis(axis))) => Quantity::of(&axes[*axis].unit),
-        (_, Some(FigureX::Metric(metric))) => Quantity::of(metric.unit()),
+        (FigureKind::Time | FigureKind::Distribution, _) => Quantity::of("ns", IN_ROWS),
+        (FigureKind::Heatmap, _) if y.iter().all(over_time) => Quantity::of("ns", IN_ROWS),
+        (_, Some(FigureX::Axis(axis))) => Quantity::of(&axes[*axis].unit, IN_TABLE),
+        (_, Some(FigureX::Metric(metric))) => Quantity::of(metric.unit(), IN_TABLE),
         (_, Some(FigureX::Metrics) | None) => Quantity::Numbers,
     }
 }
@@ -234,7 +234,7 @@ fn quantity_upwards(
     jobs: &[String],
 ) -> Result<Quantity, ConfigError> {
     if let Some(up) = up {
-        return Ok(Quantity::of(&axes[up].unit));
+        return Ok(Quantity::of(&axes[up].unit, IN_TABLE));
     }
     let over_time = file.kind == FigureKind::Time;
     let unit = |y: &FigureY| match y {
@@ -255,8 +255,8 @@ fn quantity_upwards(
     let unit = units.into_iter().next().flatten().unwrap_or_default();
     Ok(match file.ratio {
         Some(_) => Quantity::Numbers,
-        None if over_time => Quantity::of_rows(&unit),
-        None => Quantity::of(&unit),
+        None if over_time => Quantity::of(&unit, IN_ROWS),
+        None => Quantity::of(&unit, IN_TABLE),
     })
 }
 

@@ -62,13 +62,12 @@ pub fn list(
     let Some(family) = chosen else {
         return match name {
             None => anywhere(catalog, what),
-            Some(name) => match anywhere(catalog, what) {
-                Ok(_) => Err(ConfigError::new(
+            Some(name) => anywhere(catalog, what).and_then(|_| {
+                Err(ConfigError::new(
                     format!("{what:?} is no list in which {name:?} could be"),
                     format!("see `weir list {what}`"),
-                )),
-                Err(nothing) => Err(nothing),
-            },
+                ))
+            }),
         };
     };
     let Some(name) = name else {
