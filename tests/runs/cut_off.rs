@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::Value;
 use weir::result::{Job, read};
 
+use super::estimates::after;
 use crate::support::sweeping::Sweep;
 use crate::support::{Cli, Experiment};
 
@@ -258,4 +259,22 @@ fn a_window_beyond_the_end_of_a_cut_run_is_missing() {
         .map(|row| row.clone().map(|cell| !cell.is_empty()))
         .collect();
     assert_eq!(known, [[true, false], [true, true]]);
+}
+
+/// `run.at_most` is a limit: a run whose applications are done before it ends with them.
+#[test]
+fn a_limit_of_the_time_does_not_lengthen_a_run() {
+    let whole = || Experiment::dragonfly(2, 4, 2).applications();
+    let summary = whole().run().data.summary;
+    let foretold = |at_most: &str| {
+        let limited = whole().set("run.at_most", at_most);
+        let forecast = after(&limited, summary.packet_hops / 5);
+        (forecast.end, forecast.packet_hops)
+    };
+    let forecast = after(&whole(), summary.packet_hops / 5);
+    assert_eq!(foretold("1 s"), (forecast.end, forecast.packet_hops));
+    let half = summary.simulated_ps / 2_000;
+    let (end, hops) = foretold(&format!("{half} ns"));
+    assert_eq!(end, half as f64 * 1e3);
+    assert!(hops < 0.8 * forecast.packet_hops, "{hops} of {forecast:?}");
 }

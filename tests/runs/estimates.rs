@@ -69,7 +69,7 @@ fn work(experiment: &Experiment) -> Work {
 }
 
 /// Forecast from the beginning of a run, up to `packet_hops` packet-hops.
-fn after(experiment: &Experiment, packet_hops: u64) -> Forecast {
+pub(super) fn after(experiment: &Experiment, packet_hops: u64) -> Forecast {
     let plan = experiment.plan();
     // A sample after every window, regardless of the clock.
     let begun = trial(&plan, Duration::ZERO, &mut |sample| {

@@ -1,6 +1,6 @@
 //! Names of metrics on pages.
 
-/// The name of a metric for people.
+/// The name of a metric, or of rows over time, for people.
 pub(super) fn words(name: &str) -> String {
     let plain = |text: &str| text.replace(['_', '.'], " ");
     let (name, window) = name.split_once(" @ ").unwrap_or((name, ""));
@@ -8,9 +8,14 @@ pub(super) fn words(name: &str) -> String {
     let text = match parts.as_slice() {
         ["summary", rest @ ..] => plain(&rest.join(" ")),
         ["latency", "job", job, kind, stat] => format!("{kind} latency of {job}, {stat}"),
+        ["latency", "job", job, kind] => format!("{kind} latency of {job}"),
         ["latency", kind, stat] => format!("{kind} latency, {stat}"),
+        ["latency", kind] => format!("{kind} latency"),
         ["slowdown", job] => format!("slowdown of {job}"),
         ["jobs", job, what] => format!("{} of {job}", plain(what)),
+        ["series", "job" | "class", whose, what] => format!("{} of {whose}", plain(what)),
+        ["series", "endpoint", which, what] => format!("{} of endpoint {which}", plain(what)),
+        ["scheme", record, what] => format!("{} of {}", plain(what), plain(record)),
         ["series", "job", job, what, how] => format!("{} of {job}, {how}", plain(what)),
         ["ejection", class] => format!("ejection channels' share of {class}"),
         ["ports", "all", what] => format!("{}, all ports", plain(what)),

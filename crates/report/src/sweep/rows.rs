@@ -8,6 +8,7 @@ use super::super::rows::held;
 use super::super::rows::levels::{self, Did};
 use super::super::run::ternary as triangle;
 use super::groups::{self, Groups};
+use super::names::words;
 use super::seeds::mean;
 use super::{Sweep, distinct, scale, y_axis};
 use weir_result::{ResultFile, TraceError};
@@ -94,10 +95,12 @@ pub(super) fn over_time(
     wanted: &weir_study::Figure,
     groups: &Groups,
 ) -> Outcome<Drawn> {
-    let label = named(wanted)
-        .first()
-        .and_then(|(name, _)| Some(name.rsplit_once('.')?.1.replace('_', " ")));
-    let label = label.unwrap_or_default();
+    let names = named(wanted);
+    let label = match names.as_slice() {
+        [(name, _)] => words(name),
+        [(name, _), ..] => name.rsplit('.').next().unwrap_or(name).replace('_', " "),
+        [] => String::new(),
+    };
     let axes = |unit: &str| {
         // Counts in a bin are shown per second; their range is in the same unit.
         let mut x = Axis::new("simulated time", "ps").from_zero();
@@ -107,23 +110,30 @@ pub(super) fn over_time(
     lines_panels(sweep, wanted, groups, axes, |results, name| {
         let mut all = Vec::new();
         for result in results {
-            all.extend(of_result::over_time(result, name)?);
+            let Some(own) = of_result::over_time(result, name)? else {
+                continue;
+            };
+            // Nothing comes in after the end of all jobs.
+            let is_rate = own.unit.ends_with("/s");
+            let after = (is_rate && result.jobs_are_over()?).then_some(0.0);
+            all.push((own, after));
         }
-        let unit = all.first().map(|one| one.unit.clone());
+        let unit = all.first().map(|(one, _)| one.unit.clone());
         Ok((means(&all, wanted.interval), unit.unwrap_or_default()))
     })
 }
 
-/// Means over the seeds, bin by bin. Bins that one of them does not reach are over the others.
-fn means(all: &[of_result::OverTime], interval: Interval) -> Vec<Point> {
-    let longest = all.iter().max_by_key(|one| one.time_ps.len());
+/// Means over the seeds, bin by bin, each with its value after its end. Without one, the bins that
+/// it does not reach are means over the others.
+fn means(all: &[(of_result::OverTime, Option<f64>)], interval: Interval) -> Vec<Point> {
+    let longest = all.iter().max_by_key(|(one, _)| one.time_ps.len());
     let times = longest
-        .map(|one| one.time_ps.as_slice())
+        .map(|(one, _)| one.time_ps.as_slice())
         .unwrap_or_default();
     let point = |(bin, time): (usize, &f64)| {
         let values: Vec<f64> = all
             .iter()
-            .filter_map(|one| one.values.get(bin).copied())
+            .filter_map(|(one, after)| one.values.get(bin).copied().or(*after))
             .collect();
         let (y, spread) = mean(&values, interval);
         Point {
@@ -140,10 +150,14 @@ pub(super) fn distribution(
     wanted: &weir_study::Figure,
     groups: &Groups,
 ) -> Outcome<Drawn> {
+    let label = match named(wanted).as_slice() {
+        [(name, _)] => words(name),
+        _ => "latency".to_string(),
+    };
     let axes = |_: &str| {
         let mut y = y_axis(wanted, "share of the samples above", "1");
         y.from_zero = false;
-        (Axis::new("latency", "ps").log(), y)
+        (Axis::new(&label, "ps").log(), y)
     };
     lines_panels(sweep, wanted, groups, axes, |results, name| {
         let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
@@ -234,4 +248,28 @@ pub(super) fn heat(sweep: &Sweep, wanted: &weir_study::Figure, groups: &Groups) 
     });
     let data = Table::of_heats(&heats.collect::<Vec<_>>());
     Ok((panels, data))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_ended_counts_with_what_came_after_it() {
+        let run = |values: &[f64]| of_result::OverTime {
+            time_ps: (0..values.len()).map(|bin| bin as f64).collect(),
+            values: values.to_vec(),
+            unit: "B/s".into(),
+        };
+        let (short, long) = (run(&[4.0]), run(&[2.0, 6.0]));
+        let of = |after| {
+            let all = [(short.clone(), after), (long.clone(), after)];
+            means(&all, Interval::Range)
+                .iter()
+                .map(|point| point.y)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(Some(0.0)), [3.0, 3.0]);
+        assert_eq!(of(None), [3.0, 6.0]);
+    }
 }

@@ -258,6 +258,19 @@ impl ResultFile {
         Ok(names.unwrap_or_default())
     }
 
+    /// True if all jobs were over when the run ended: nothing would have moved after it.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn jobs_are_over(&self) -> Result<bool, TraceError> {
+        for job in self.groups("data/jobs")? {
+            if self.number(&format!("data/jobs/{job}"), "over")? != Some(1.0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The names of the groups inside a group.
     ///
     /// # Errors

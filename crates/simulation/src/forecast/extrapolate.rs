@@ -114,7 +114,7 @@ impl Forecast {
         }
         let later = when_done(0.75);
         let seen = Seen { half, later, last };
-        let end = work.end.unwrap_or_else(|| seen.end(work));
+        let end = seen.end(work);
         let hops = seen.hops_left(work, end);
         let packet_hops = last.packet_hops as f64 + hops;
         Forecast {
@@ -261,22 +261,15 @@ impl Seen<'_> {
         (at, slow.clamp(1.0, MOST_HELD))
     }
 
-    /// Time when the last application is done, ps, if all go on as they did.
+    /// End of the run, ps, if all applications go on as they did.
     fn end(&self, work: &Work) -> f64 {
         let now = self.last.until as f64;
-        let ends = work.flows.iter().enumerate().map(|(job, flow)| {
-            let Amount::Closed { least, .. } = flow.amount else {
-                return if flow.stop.is_finite() {
-                    flow.stop
-                } else {
-                    0.0
-                };
-            };
+        let end = work.end_with(|job, flow, least| {
             let took = (now - flow.start).max(0.0);
             let (at, slow) = self.pace(job, flow, work);
             flow.start + took + (least - at) * slow
         });
-        ends.fold(now, f64::max)
+        end.max(now)
     }
 
     /// Packet-hops from now on.
@@ -379,15 +372,13 @@ impl Seen<'_> {
         match flow.amount {
             Amount::Closed { bits, least } => {
                 let rest = (bits - done).max(0.0);
-                match work.end {
-                    Some(_) => {
-                        let (at, slow) = self.pace(job, flow, work);
-                        let on = (end - now.max(flow.start)).max(0.0);
-                        let by_then = bits * flow.course.at((at + on / slow) / least);
-                        rest.min(by_then - done).max(0.0)
-                    }
-                    _ => rest,
+                if end < work.at_most {
+                    return rest;
                 }
+                let (at, slow) = self.pace(job, flow, work);
+                let on = (end - now.max(flow.start)).max(0.0);
+                let by_then = bits * flow.course.at((at + on / slow) / least);
+                rest.min(by_then - done).max(0.0)
             }
             Amount::Open { accepted, .. } => {
                 // Traffic that the network does not carry does not arrive; but nothing arrives at

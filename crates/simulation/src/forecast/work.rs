@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::flow::{Amount, Flow, Receivers, received};
 use crate::Plan;
-use crate::config::Experiment;
+use crate::config::{Experiment, Until};
 use weir_fabric::{BufferPer, CHUNK, MOST_BINS, Network, Traffic};
 use weir_model::{EndpointId, LinkKind, NEVER};
 use weir_network::topology::Links;
@@ -25,6 +25,8 @@ pub struct Work {
     pub domains: u32,
     /// End of the run, ps; None: when its applications are done.
     pub end: Option<f64>,
+    /// Its end in any case, ps; infinite if there is none.
+    pub at_most: f64,
     /// The workloads that run.
     pub flows: Vec<Flow>,
     /// Bytes of the state of all domains before anything is sent.
@@ -44,7 +46,10 @@ impl Work {
     /// About `effort` operations of the programs of all applications are examined.
     pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
         let network = plan.network();
-        let end = experiment.run.end().unwrap_or(NEVER);
+        let run = &experiment.run;
+        let end = run.end().unwrap_or(NEVER);
+        let limit = run.end().map(|end| end as f64);
+        let is_timed = matches!(run.until, Until::Time(_));
         // However many workloads there are, it takes no longer.
         let effort = effort / plan.blueprint.traffic.len().max(1) as u64;
         let enabled = experiment.workloads.iter().filter(|one| one.enabled);
@@ -60,7 +65,8 @@ impl Work {
         Work {
             endpoints: network.topology.endpoints(),
             domains: network.partition.domains(),
-            end: (end != NEVER).then_some(end as f64),
+            end: limit.filter(|_| is_timed),
+            at_most: limit.unwrap_or(f64::INFINITY),
             latency: latency(&flows, network),
             buffers: buffers(&flows, network),
             flows,
@@ -93,20 +99,28 @@ impl Work {
         const WAYS: f64 = 3.0;
         let starts = self.flows.iter().map(|flow| flow.start);
         let first = starts.fold(f64::INFINITY, f64::min);
-        (first + WAYS * self.latency).min(self.end.unwrap_or(f64::INFINITY))
+        (first + WAYS * self.latency).min(self.at_most)
     }
 
     /// Earliest end of the run, ps: no application can be done sooner.
     pub fn least_end(&self) -> f64 {
-        self.end.unwrap_or_else(|| {
-            let least = |flow: &Flow| match flow.amount {
-                Amount::Closed { least, .. } => flow.start + least,
-                // If all traffic stops, the run ends with the last packet.
-                Amount::Open { .. } if flow.stop.is_finite() => flow.stop,
-                Amount::Open { .. } => 0.0,
-            };
-            self.flows.iter().map(least).fold(0.0, f64::max)
-        })
+        self.end_with(|_, flow, least| flow.start + least)
+    }
+
+    /// End of the run, ps, if each application ends when `done` says, from its job, its flow and
+    /// the least time that it takes, ps.
+    pub fn end_with(&self, done: impl Fn(usize, &Flow, f64) -> f64) -> f64 {
+        if let Some(end) = self.end {
+            return end;
+        }
+        let ends = self.flows.iter().enumerate();
+        let ends = ends.filter_map(|(job, flow)| match flow.amount {
+            Amount::Closed { least, .. } => Some(done(job, flow, least)),
+            // If all traffic stops, the run ends with the last packet.
+            Amount::Open { .. } => Some(flow.stop).filter(|stop| stop.is_finite()),
+        });
+        ends.reduce(f64::max)
+            .map_or(self.at_most, |last| last.min(self.at_most))
     }
 }
 

@@ -167,7 +167,8 @@ pub enum FigureKind {
     Box,
     /// Bars on top of one another, one part per metric of `y`.
     Stacked,
-    /// A column of `/data/series` over simulated time.
+    /// A column of `/data/series` over simulated time, each bin a mean over the seeds. A run whose
+    /// jobs are all over counts with 0 after its end; latencies are those of the others.
     Time,
     /// The distribution of a latency class.
     Distribution,

@@ -81,12 +81,20 @@ impl Metric {
         let bins: Vec<(Time, f64)> = (times.iter().zip(rows))
             .map(|(&time, bytes)| (time, bytes as f64))
             .collect();
-        Ok(of_bins(&bins, bin, (from, to), kept))
+        let after = self.bins_after(result)?;
+        Ok(of_bins(&bins, bin, (from, to), after, kept))
     }
 }
 
-/// Value from the beginnings of bins, ps, with the count of each.
-fn of_bins(bins: &[(Time, f64)], bin: Time, (from, to): (Time, Time), kept: Kept) -> Option<f64> {
+/// Value from the beginnings of bins, ps, with the count of each; `after` more bins of the window
+/// are empty.
+fn of_bins(
+    bins: &[(Time, f64)],
+    bin: Time,
+    (from, to): (Time, Time),
+    after: u64,
+    kept: Kept,
+) -> Option<f64> {
     let before = bins
         .iter()
         .filter(|(time, _)| *time >= from / 2 && time + bin <= from);
@@ -99,8 +107,10 @@ fn of_bins(bins: &[(Time, f64)], bin: Time, (from, to): (Time, Time), kept: Kept
     match kept {
         Kept::Effectiveness => {
             let shares = inside.iter().map(|(_, bytes)| (bytes / usual).min(1.0));
-            (!inside.is_empty()).then(|| shares.sum::<f64>() / inside.len() as f64)
+            let count = inside.len() as f64 + after as f64;
+            (count > 0.0).then(|| shares.sum::<f64>() / count)
         }
+        Kept::Recovery(_) if after > 0 => None,
         Kept::Recovery(percent) => {
             let enough = usual * f64::from(percent) / 100.0;
             let (last, _) = inside.last()?;
@@ -120,7 +130,7 @@ mod tests {
     /// Bins of 10 ps; congestion from 40 ps on.
     fn metric(bytes: &[f64], kept: Kept) -> Option<f64> {
         let bins: Vec<(Time, f64)> = (0..).step_by(10).zip(bytes.iter().copied()).collect();
-        of_bins(&bins, 10, (40, 90), kept)
+        of_bins(&bins, 10, (40, 90), 0, kept)
     }
 
     #[test]

@@ -86,20 +86,25 @@ impl Metric {
         Ok(value.filter(|value| value.is_finite()))
     }
 
-    /// True if the window ends after the run, which ended before its jobs did: the rest of the
-    /// window is missing.
+    /// True if the window ends after the run, and the rest of it is missing: nothing would have
+    /// come in after the end of all jobs, but samples are not known.
     fn is_past_the_end(&self, result: &ResultFile) -> Result<bool, TraceError> {
         let end = result.number("data/summary", "simulated_ps")?;
         let past = |(_, to): (Time, Time)| to as f64 > end.unwrap_or_default();
-        if !self.window.is_some_and(past) {
-            return Ok(false);
-        }
-        for job in result.groups("data/jobs")? {
-            if is_cut_off(result, &format!("data/jobs/{job}"))? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let samples = matches!(self.what, What::Occupancy { .. } | What::Rates { .. });
+        Ok(self.window.is_some_and(past) && (samples || !result.jobs_are_over()?))
+    }
+
+    /// Bins of the window that begin after the end of the run, whose jobs were all over: nothing
+    /// would have come in them.
+    pub(super) fn bins_after(&self, result: &ResultFile) -> Result<u64, TraceError> {
+        let bin = result.number(SERIES, "bin_ps")?.unwrap_or_default() as Time;
+        let recorded = result.column(SERIES, "time_ps")?.unwrap_or_default().len() as u64;
+        let (Some((from, to)), true) = (self.window, bin > 0) else {
+            return Ok(0);
+        };
+        let first = from.div_ceil(bin).max(recorded);
+        Ok(to.div_ceil(bin).saturating_sub(first))
     }
 
     /// A column of the time series in the window, perhaps over the number of tasks of a job.
@@ -110,7 +115,8 @@ impl Metric {
         how: How,
     ) -> Outcome {
         let rows = self.rows(result, column)?;
-        let value = rows.and_then(|rows| one(how, rows.iter().map(|&x| x as f64)));
+        let after = self.bins_after(result)?;
+        let value = rows.and_then(|rows| with_zeros(how, &rows, after));
         // A variation has no unit.
         let tasks = match per.filter(|_| how != How::Variation) {
             Some(job) => result.number(&format!("data/jobs/{job}"), "tasks")?,
@@ -229,7 +235,7 @@ impl Metric {
         let span = match self.window {
             Some(_) => {
                 let bin = result.number(SERIES, "bin_ps")?.unwrap_or_default();
-                bin * flits.len() as f64
+                bin * (flits.len() as f64 + self.bins_after(result)? as f64)
             }
             None => result
                 .number("data/summary", "simulated_ps")?
@@ -389,6 +395,26 @@ fn scheme(result: &ResultFile, name: &str) -> Outcome {
     };
     let rows = result.column(&format!("{GROUP}/{record}"), column)?;
     Ok(rows.and_then(|rows| one(how, rows.iter().map(|&x| x as f64))))
+}
+
+/// One number of counts and of `zeros` more, which are 0.
+fn with_zeros(how: How, counts: &[u64], zeros: u64) -> Option<f64> {
+    let number = counts.len() as f64 + zeros as f64;
+    let sum: f64 = counts.iter().map(|&x| x as f64).sum();
+    match how {
+        How::Mean if number > 0.0 => Some(sum / number),
+        How::Variation if zeros > 0 => {
+            let mean = sum / number;
+            let off = counts.iter().map(|&x| (x as f64 - mean).powi(2));
+            let squares = off.sum::<f64>() + zeros as f64 * mean * mean;
+            Some((squares / number).sqrt() / mean)
+        }
+        // One of them is as good as all.
+        _ => {
+            let zero = (zeros > 0).then_some(0.0);
+            one(how, counts.iter().map(|&x| x as f64).chain(zero))
+        }
+    }
 }
 
 /// One number of many; None of an empty list, except for a sum.

@@ -103,7 +103,7 @@ fn no_samples_have_no_latency() {
 }
 
 /// Four bins of 1 us: 10, 20, 30, 40 bytes; 1, 0, 2, 1 messages of 100, 200, 400 ns each.
-fn series() -> Data {
+pub fn series() -> Data {
     let mut data = Data::default();
     data.summary.simulated_ps = 4_000_000;
     data.series.bin_ps = 1_000_000;
@@ -136,60 +136,6 @@ fn series() -> Data {
     data.ports.idle_ps = vec![3_600_000, 1_000_000];
     data.ports.peak_occupancy_bytes = vec![7, 9];
     data
-}
-
-#[test]
-fn columns_of_the_time_series_become_one_number() {
-    let column = "series.job.stencil.delivered_bytes";
-    let names = [
-        "max",
-        "min",
-        "mean",
-        "first",
-        "last",
-        "sum",
-        "sum @ 1 us..3 us",
-        "max @ 9 us..10 us",
-        "sum @ 9 us..10 us",
-    ];
-    let names: Vec<String> = names.iter().map(|how| format!("{column}.{how}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let values = read(&series(), &names);
-    let expected = [
-        Some(40.0),
-        Some(10.0),
-        Some(25.0),
-        Some(10.0),
-        Some(40.0),
-        Some(100.0),
-        Some(50.0),
-        None,
-        Some(0.0),
-    ];
-    assert_eq!(values, expected);
-    let latency = "series.job.stencil.message_latency";
-    let names = [
-        "mean",
-        "max",
-        "min",
-        "last",
-        "mean @ 0 us..2 us",
-        "mean @ 2 us..4 us",
-        "mean @ 1 us..2 us",
-    ];
-    let names: Vec<String> = names.iter().map(|how| format!("{latency}.{how}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let values = read(&series(), &names);
-    let expected = [
-        Some(225.0),
-        Some(400.0),
-        Some(100.0),
-        Some(400.0),
-        Some(100.0),
-        Some(800.0 / 3.0),
-        None,
-    ];
-    assert_eq!(values, expected, "messages, not bins, are averaged");
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod needs;
 mod page;
 mod places;
 mod refused;
-mod settled;
+mod series;
 mod slowdown;
 
 use std::ops::Deref;

@@ -50,11 +50,14 @@ pub fn doc(catalog: &Catalog, asked: &str) -> Result<String, ConfigError> {
         let names = keys.iter().filter_map(|key| key.path.rsplit('.').next());
         // A name of few letters is near to anything short.
         let names = paths.chain(names).filter(|name| name.len() > 3);
-        let remedy = match nearest(&wanted, names) {
-            Some(near) => format!("did you mean `weir doc {near}`?"),
-            None => "give a path such as router.input_buffer, or a part of one; `weir list` has \
+        let remedy = match (value_of(catalog, &wanted), nearest(&wanted, names)) {
+            (Some(list), _) => list,
+            (None, Some(near)) => format!("did you mean `weir doc {near}`?"),
+            (None, None) => {
+                "give a path such as router.input_buffer, or a part of one; `weir list` has \
                      all sections"
-                .to_string(),
+                    .to_string()
+            }
         };
         return Err(ConfigError::new(
             format!("there is no key {asked:?}"),
@@ -102,11 +105,7 @@ fn keys(catalog: &Catalog) -> Vec<Key> {
     let mpi = schema_for!(Mpi).to_value();
     keys.add("workload.mpi", &mpi, &mpi, Some(["", "applications"]));
     for family in catalog.families() {
-        let section = family.section.trim_matches(['[', ']']);
-        let (table, choice) = family.key.rsplit_once('.').unwrap_or(("", family.key));
-        let table = [section, table].map(str::to_string);
-        let table = table.into_iter().filter(|part| !part.is_empty());
-        let table = table.collect::<Vec<_>>().join(".");
+        let [table, choice] = place(&family);
         keys.all.push(chooser(&family, format!("{table}.{choice}")));
         for variant in &family.variants {
             let schema = (variant.parameters.schema)().to_value();
@@ -121,6 +120,25 @@ fn keys(catalog: &Catalog) -> Vec<Key> {
     let root = json!({ "properties": study, "$defs": definitions });
     keys.add("", &root, &root, Some(["", "job files"]));
     keys.all
+}
+
+/// The table that holds a variant of a family, and its key that names the variant.
+fn place(family: &Family) -> [String; 2] {
+    let section = family.section.trim_matches(['[', ']']);
+    let (table, choice) = family.key.rsplit_once('.').unwrap_or(("", family.key));
+    let table = [section, table].into_iter().filter(|part| !part.is_empty());
+    [table.collect::<Vec<_>>().join("."), choice.to_string()]
+}
+
+/// Where the variant with this name is described, if there is one.
+fn value_of(catalog: &Catalog, name: &str) -> Option<String> {
+    let mut families = catalog.families().into_iter();
+    let family = families.find(|family| family.variants.iter().any(|one| one.name == name))?;
+    let [table, choice] = place(&family);
+    let list = family.name;
+    Some(format!(
+        "it is a value of {table}.{choice}: see `weir list {list} {name}`"
+    ))
 }
 
 /// The key that chooses one of a family.
@@ -204,6 +222,9 @@ mod tests {
         assert_eq!(said("workload.0.load"), said("workload.load"));
         assert_eq!(said("workload[3].load"), said("workload.load"));
         assert!(said("buffer_p").starts_with("router.buffer_per\n"));
+        let error = doc(&catalog(), "dal").expect_err("a value is no key");
+        let words = "it is a value of routing.algorithm: see `weir list routings dal`";
+        assert_eq!(error.remedy(), Some(words));
     }
 
     #[test]

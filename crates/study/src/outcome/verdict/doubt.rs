@@ -7,42 +7,68 @@ use crate::job_file::keys::{Along, SeedsBy};
 /// Number of seeds from which on their mean decides, even if single ones disagree with it.
 const MANY: usize = 20;
 
-/// The reason why a claim about a mean over seeds is undecided though the mean holds or does not,
-/// in words that follow what was measured: fewer than 20 seeds disagree, or the mean is nearer to a
-/// bound than its standard error (of a trend: a mean step to the least that is allowed). `each` has
-/// what is said of the claim with one seed alone.
-pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Option<&'static str> {
+/// Why a claim about a mean over seeds is undecided though the mean holds or does not.
+pub(super) struct Doubt {
+    /// In words that follow what was measured.
+    pub(super) words: &'static str,
+    /// The first place that leaves it open.
+    pub(super) at: Option<Vec<usize>>,
+}
+
+/// The doubt about a claim: fewer than 20 seeds disagree, or the mean is nearer to a bound than its
+/// standard error (of a trend: a mean step to the least that is allowed). `each` has what is said
+/// of the claim with one seed alone.
+pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Option<Doubt> {
     let holds = mean.holds?;
     if claim.seeds != SeedsBy::Mean {
         return None;
     }
-    if each.len() < MANY && each.iter().any(|one| one.holds == Some(!holds)) {
-        return Some("; seeds disagree");
+    let ends = claim.bound.ends();
+    let means = claim.bound.compared(&mean.all);
+    let other = each.iter().find(|one| one.holds == Some(!holds));
+    if let Some(other) = other.filter(|_| each.len() < MANY) {
+        let failing = if holds {
+            claim.bound.compared(&other.all)
+        } else {
+            means
+        };
+        let first = failing.into_iter().find(|one| inside(ends, one) < 0.0);
+        return Some(Doubt {
+            words: "; seeds disagree",
+            at: first.map(|one| one.at),
+        });
     }
     let seeds = each.iter().flat_map(|one| claim.bound.compared(&one.all));
-    let means = claim.bound.compared(&mean.all);
     let words = match claim.bound {
         Bound::Range { .. } => "; nearer to the bound than its standard error",
         Bound::Trend(_) => "; a step is within its standard error",
     };
-    is_near(claim.bound.ends(), &means, &seeds.collect::<Vec<_>>()).then_some(words)
+    let near = near(ends, &means, &seeds.collect::<Vec<_>>());
+    near.map(|at| Doubt {
+        words,
+        at: Some(at),
+    })
 }
 
-/// True if some mean is nearer to the least or greatest good value than the standard error of its
-/// seeds, and none is further outside.
-fn is_near([min, max]: [Option<f64>; 2], means: &[Measured], seeds: &[Measured]) -> bool {
-    let mut near = false;
+/// How far a value is inside of the nearer of two ends; less than 0 outside.
+fn inside([min, max]: [Option<f64>; 2], one: &Measured) -> f64 {
+    let above = one.value - min.unwrap_or(f64::NEG_INFINITY);
+    above.min(max.unwrap_or(f64::INFINITY) - one.value)
+}
+
+/// The first place whose mean is nearer to the least or greatest good value than the standard error
+/// of its seeds, if none is further outside.
+fn near(ends: [Option<f64>; 2], means: &[Measured], seeds: &[Measured]) -> Option<Vec<usize>> {
+    let mut near = None;
     for mean in means {
         let same = seeds.iter().filter(|one| one.at == mean.at);
         let values = same.map(|one| one.value).filter(|own| own.is_finite());
         let error = standard_error(&values.collect::<Vec<f64>>());
-        // How far inside of the nearer bound.
-        let inside = (mean.value - min.unwrap_or(f64::NEG_INFINITY))
-            .min(max.unwrap_or(f64::INFINITY) - mean.value);
+        let inside = inside(ends, mean);
         if inside.abs() < error {
-            near = true;
+            near.get_or_insert_with(|| mean.at.clone());
         } else if inside < 0.0 {
-            return false;
+            return None;
         }
     }
     near

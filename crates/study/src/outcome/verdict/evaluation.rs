@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::doubt::doubt;
+use super::doubt::{Doubt, doubt};
 use super::judgement::{Judgement, Measured, taken};
 use super::{Count, Verdict};
 use crate::job_file::Study;
@@ -77,7 +77,12 @@ impl Evaluation<'_> {
                 with_unit(high, &unit)
             ));
         }
-        measured.push_str(doubt.unwrap_or_default());
+        if let Some(Doubt { words, at }) = &doubt {
+            measured.push_str(words);
+            if let Some(at) = at.as_ref().filter(|_| mean.all.len() > 1) {
+                measured.push_str(&format!(" at {}", self.place(at)));
+            }
+        }
         let points = self.points(claim);
         Verdict {
             id: claim.id.clone(),
