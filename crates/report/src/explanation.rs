@@ -188,12 +188,12 @@ fn root(root: &Root) -> String {
                 (routers, groups) => format!("of {} in {groups} groups", count(routers, "router")),
             };
             text.push_str(&format!(
-                " Behind it {} {place} stand still",
+                " Behind it packets wait at {} {place}",
                 count(behind, "port")
             ));
             match tree.nics {
                 0 => text.push('.'),
-                nics => text.push_str(&format!(", and {}.", count(nics, "NIC"))),
+                nics => text.push_str(&format!(", and at {}.", count(nics, "NIC"))),
             }
         }
     }

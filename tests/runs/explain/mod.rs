@@ -301,16 +301,17 @@ fn without_congestion_nobody_is_blamed() {
     }
 }
 
-/// Charges add up, and sources and receivers are the placed ones.
+/// Charges add up, and sources and receivers are the placed ones. By job alone they are the same.
 #[test]
 fn senders_and_receivers_are_named() {
-    let data = dragonfly()
-        .incast(&[9, 12, 20, 31, 44, 57], 70, 0.4)
-        .pairs("victims", &[8, 13], &[71, 69], 0.2)
-        .set("output.attribution", "sources")
-        .run()
-        .data;
-    let found = explained(&data);
+    let by = |whom: &str, buffer: &str| {
+        let jobs = dragonfly()
+            .incast(&[9, 12, 20, 31, 44, 57], 70, 0.4)
+            .pairs("victims", &[8, 13], &[71, 69], 0.2)
+            .set("router.input_buffer", buffer);
+        explained(&jobs.set("output.attribution", whom).run().data)
+    };
+    let found = by("sources", "auto");
     let fed = &only_root(&found, &Link::To(70), false).fed_by[0];
     assert_eq!(fed.sender_count, 6);
     let mut senders: Vec<u32> = fed.senders.iter().map(|sender| sender.endpoint).collect();
@@ -318,9 +319,12 @@ fn senders_and_receivers_are_named() {
     assert_eq!(senders, [9, 12, 20, 31, 44, 57]);
     let receivers: Vec<u32> = fed.receivers.iter().map(|one| one.endpoint).collect();
     assert_eq!((receivers, fed.receiver_count), (vec![70], 1));
-    for job in &found.jobs {
+    let [senders, jobs] = ["sources", "jobs"].map(|whom| by(whom, "64 KiB"));
+    for (job, alone) in senders.jobs.iter().zip(&jobs.jobs) {
         let all = job.behind_roots + job.behind_lesser + job.ordinary;
         assert!((all - 1.0).abs() < 1e-6, "{job:?}");
+        let ratio = job.mean_wait_ps / alone.mean_wait_ps;
+        assert!((ratio - 1.0).abs() < 1e-3, "{job:?} {alone:?}");
     }
 }
 

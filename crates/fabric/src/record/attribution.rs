@@ -7,7 +7,7 @@
 //! these two the analysis follows the congestion from port to port, over domains and ranks, when
 //! the result is read.
 
-use crate::state::records::attribution::{Attribution, Looked};
+use crate::state::records::attribution::Attribution;
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -18,15 +18,7 @@ use crate::state::{NO_REQUEST, RequestIndex};
 use crate::state::{OutIndex, Wire};
 use weir_model::{PacketIndex, Time};
 
-/// Packets of a queue that are examined if jobs alone matter; the others are assumed to be like
-/// them.
-const LOOKED_AT: usize = 4;
-
-/// The same of those behind the first one of a queue without virtual output queues, of which the
-/// others do not count.
-const LOOKED_AT_BEHIND: usize = 32;
-
-/// … for this number of intervals in a row.
+/// A link is full after this number of full intervals in a row.
 const IN_A_ROW: u64 = 2;
 
 impl<K: Compiled> FabricDomain<K> {
@@ -100,9 +92,7 @@ impl<K: Compiled> FabricDomain<K> {
             let kind = if starved { Kind::Starved } else { own };
             let first = notes.here.len();
             let about = (first, kind, self.fixed.least_room);
-            let (flits, _) = notes.look(&self.pool, channel.queue, LOOKED_AT, about);
-            let more = u64::from(channel.flits).saturating_sub(flits);
-            notes.scale(first..notes.here.len(), flits, more);
+            notes.look(&self.pool, channel.queue, about);
         }
         self.look_at_inputs(output, now, own, notes);
         notes.keep(output);
@@ -134,19 +124,6 @@ impl<K: Compiled> FabricDomain<K> {
             self.look_at_request(at, output, now, own, notes);
         }
         notes.requests = requests;
-        // Flits that were not examined are divided among the longer queues.
-        let seen: u64 = notes.queues.iter().map(|queue| queue.flits).sum();
-        let longer = notes.queues.iter().filter(|queue| queue.more).count() as u64;
-        let rest = u64::from(self.ports.outputs[output as usize].waiting).saturating_sub(seen);
-        let each = rest.checked_div(longer).unwrap_or(0);
-        let mut end = notes.here.len();
-        while let Some(queue) = notes.queues.pop() {
-            let more = if queue.more { each } else { 0 };
-            notes.scale(queue.first..end, queue.flits, more);
-            end = queue.first;
-            let held = (queue.input, queue.part);
-            notes.held.push((held, output, queue.flits + more));
-        }
     }
 
     /// Looks at the packets of a queue at an input that wait for an output.
@@ -186,7 +163,7 @@ impl<K: Compiled> FabricDomain<K> {
         let kind = if starved { Kind::Starved } else { own };
         let first = notes.here.len();
         let about = (first, kind, self.fixed.least_room);
-        let (mut flits, mut more) = notes.look(&self.pool, request.queue, LOOKED_AT, about);
+        let mut flits = notes.look(&self.pool, request.queue, about);
         if !self.fixed.voq {
             let base = self.ports.inputs[request.input as usize].queue_base;
             if let Some(behind) = self
@@ -194,18 +171,12 @@ impl<K: Compiled> FabricDomain<K> {
                 .fifos
                 .behind(base, request.input, request.in_queue)
             {
-                flits += notes.look(&self.pool, behind, LOOKED_AT_BEHIND, about).0;
+                flits += notes.look(&self.pool, behind, about);
             }
-            more = false;
         }
         let queues = notes.buffers[request.input as usize].queues.max(1);
-        notes.queues.push(Looked {
-            input: request.input,
-            part: u32::from(request.in_queue) / queues,
-            flits,
-            first,
-            more,
-        });
+        let part = u32::from(request.in_queue) / queues;
+        notes.held.push(((request.input, part), output, flits));
     }
 
     /// Looks at a NIC that has something to send and no credit for it.

@@ -19,7 +19,8 @@ const NAME: usize = 12;
 const JOB: usize = 18;
 /// Text below the loads of jobs.
 const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its receivers' links, \
-                           while the job is on in the measured time)";
+                           while the job is on in the measured time; each task of an \
+                           application is both)";
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///

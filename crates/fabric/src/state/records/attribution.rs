@@ -65,7 +65,6 @@ pub struct Attribution {
     pub elsewhere: Vec<((Time, u16), u64)>,
     /// Notes at the port that is examined.
     pub here: Vec<(Who, Kind, u64)>,
-    pub queues: Vec<Looked>,
     /// Requests at the output that is examined.
     pub requests: Vec<RequestIndex>,
     /// Contents of the router's inputs: input and part of its buffer, output, flits.
@@ -117,18 +116,6 @@ impl Seen {
     }
 }
 
-/// A queue at an input.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Looked {
-    pub input: InIndex,
-    pub part: u32,
-    pub flits: u64,
-    /// Index of its first packet in [`Attribution::here`].
-    pub first: usize,
-    /// True if there are more than were examined.
-    pub more: bool,
-}
-
 impl Attribution {
     /// Looks at the ports every `interval` ps (0: never).
     pub fn new(
@@ -166,20 +153,17 @@ impl Attribution {
             + self.pressure_rows.capacity() * size_of::<((Time, InIndex, OutIndex), u64)>()
     }
 
-    /// Takes note of packets of a queue, each of which takes the room of `least` flits at least;
-    /// the notes of the queue begin at `first` in [`Attribution::here`]. Returns their flits, and
-    /// true if there are more than were looked at.
+    /// Takes note of the packets of a queue, each of which takes the room of `least` flits at least;
+    /// the notes of the queue begin at `first` in [`Attribution::here`]. Returns their flits.
     #[inline]
     pub fn look(
         &mut self,
         pool: &Pool,
         queue: Fifo,
-        most: usize,
         (first, kind, least): (usize, Kind, u16),
-    ) -> (u64, bool) {
-        let most = if self.sources { usize::MAX } else { most };
+    ) -> u64 {
         let (mut index, mut sum, mut count) = (queue.head, 0, 0);
-        while index != NO_PACKET && count < most {
+        while index != NO_PACKET {
             let packet = pool.get(index);
             let flits = u64::from(packet.flits.max(least));
             let who = Who::of(pool.origin(index), packet.flight.destination, self.sources);
@@ -192,16 +176,7 @@ impl Attribution {
             index = pool.after(index);
         }
         self.looks.add(count);
-        (sum, index != NO_PACKET)
-    }
-
-    /// Scales the notes of `flits` flits of a queue to stand for `more` besides.
-    pub fn scale(&mut self, places: std::ops::Range<usize>, flits: u64, more: u64) {
-        if more > 0 && flits > 0 {
-            for (.., own) in &mut self.here[places] {
-                *own += *own * more / flits;
-            }
-        }
+        sum
     }
 
     /// Adds the notes of a port to its bin.

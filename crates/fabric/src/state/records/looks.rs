@@ -12,7 +12,7 @@ const MOST_BINS: Time = 64;
 /// Packets that may be examined in excess of the packets that cross or leave routers. Beyond that
 /// the ports are examined half as often, and the count starts again. To examine a packet costs some
 /// tens of ns, a hop costs hundreds, or thousands if this many packets wait.
-const AHEAD: u64 = 1 << 18;
+const AHEAD: u64 = 1 << 16;
 
 /// Times when the ports are examined.
 #[derive(Debug, Default, Serialize, Deserialize)]
