@@ -1,7 +1,7 @@
 //! Cost of buffers: sizes, areas and energies worked out by hand.
 
 use crate::networks::direct::experiment;
-use crate::support::Experiment;
+use crate::support::{Cli, Experiment};
 use weir::result::Cost;
 
 const KNS: &str = "kind = \"kns\"\nk = 4\nn = 2";
@@ -58,6 +58,19 @@ fn area_and_energy_are_worked_out_of_sizes_and_accesses() {
     let queued = cost(kns().set("router.output_queue", "50 flits"));
     assert_eq!(queued.buffer_bytes, 76_800 + 80 * 400);
     assert_eq!(queued.accesses, 2 * plain.accesses);
+}
+
+/// 80 buffers of 960 bytes are 75 KiB; one virtual channel suffices for a mesh in one dimension
+/// after the other.
+#[test]
+fn check_says_what_all_buffers_hold() {
+    let text = kns().uniform(0.1).until("1 us").text();
+    let ran = Cli::check(&text).succeeds().stdout;
+    assert!(
+        ran.contains("# buffers    75.0 KiB in routers, 40.0000 mm2 ([cost])\n"),
+        "{ran}"
+    );
+    assert!(ran.contains("# VCs        terminal 1, x 1, y 1\n"), "{ran}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::cli::process::console::{tell_error, tell_warnings};
 use crate::cli::process::failure::BAD_INPUT;
 use weir_fabric::Network;
 use weir_input::ConfigError;
-use weir_model::NEVER;
+use weir_model::{LinkKind, NEVER};
 use weir_network::bill::Bill;
 use weir_report::format;
 use weir_simulation::config::{Catalog, Document, Experiment};
@@ -82,7 +82,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
         .collect();
     let parts = parts.map_or(String::new(), |parts| bill::lines(&parts, cost));
-    let buffers = buffers_line(&plan);
+    let buffers = buffers_lines(&plan);
     let failed = failed_lines(plan.network()) + &step_line(plan.network());
     let offered = offered_line(&experiment, &plan);
     let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
@@ -133,6 +133,12 @@ fn network_json(experiment: &Experiment, plan: &Plan, links: u64) -> Map<String,
             "down_links",
             Json::Object(failed_links(network, 1).collect()),
         ),
+        ("buffer_bytes", buffer_bytes(network).into()),
+        ("classes", network.classes.count().into()),
+        (
+            "virtual_channels",
+            json!(virtual_channels(network).collect::<BTreeMap<_, _>>()),
+        ),
         ("domains", network.partition.domains().into()),
         (
             "lookahead_ps",
@@ -179,14 +185,31 @@ fn offered_line(experiment: &Experiment, plan: &Plan) -> String {
     )
 }
 
-/// The line of the cost of buffers, if the experiment gives one.
-fn buffers_line(plan: &Plan) -> String {
-    let Some(cost) = &plan.cost else {
-        return String::new();
+/// Virtual channels of the links of each kind, by its name.
+fn virtual_channels(network: &Network) -> impl Iterator<Item = (String, u8)> {
+    let kinds = network.topology.link_kinds().iter().enumerate();
+    kinds.map(|(kind, name)| (name.to_string(), network.vcs(LinkKind(kind as u8))))
+}
+
+/// The lines of the buffers of all routers, with their cost if the experiment gives one, and of
+/// virtual channels.
+fn buffers_lines(plan: &Plan) -> String {
+    let network = plan.network();
+    let bytes = buffer_bytes(network);
+    let size = format::bytes(bytes);
+    let area = plan.cost.as_ref().map_or(String::new(), |cost| {
+        format!(", {:.4} mm2 ([cost])", area_mm2(cost, bytes))
+    });
+    let channels = virtual_channels(network).map(|(kind, count)| format!("{kind} {count}"));
+    let channels: Vec<String> = channels.collect();
+    let classes = match network.classes.count() {
+        1 => String::new(),
+        count => format!(" in each of {count} traffic classes"),
     };
-    let bytes = buffer_bytes(plan.network());
-    let (size, area) = (format::bytes(bytes), area_mm2(cost, bytes));
-    format!("# buffers    {size} in routers, {area:.4} mm2 ([cost])\n")
+    format!(
+        "# buffers    {size} in routers{area}\n# VCs        {}{classes}\n",
+        channels.join(", ")
+    )
 }
 
 /// The ranks and threads for which the time is asked.

@@ -104,6 +104,7 @@ impl<'a> Sweep<'a> {
         };
         let mut caption: Vec<String> = wanted.caption.iter().cloned().collect();
         caption.extend(self.means(wanted, &groups));
+        caption.extend(baseline(wanted));
         caption.extend(map::said(&panels));
         caption.extend(off_the_scale(&panels));
         caption.extend(self.missing(&groups));
@@ -189,6 +190,16 @@ impl<'a> Sweep<'a> {
         }
         parts.join(" · ")
     }
+}
+
+/// Text on what a slowdown is over, if one is drawn.
+fn baseline(wanted: &Wanted) -> Option<String> {
+    let is_slowdown = |y: &FigureY| match y {
+        FigureY::Metric(metric) => metric.name().starts_with("slowdown."),
+        FigureY::Rows(_) => false,
+    };
+    let text = "A slowdown is over the same job alone, with the same settings.";
+    wanted.y.iter().any(is_slowdown).then(|| text.to_string())
 }
 
 /// Text on the arrows at the edge, if there are any.

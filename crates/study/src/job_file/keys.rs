@@ -217,8 +217,8 @@ pub struct FigureFile {
     pub title: Option<String>,
     /// Kind of figure.
     pub kind: FigureKind,
-    /// The axis or the metric that lies along the bottom; of bars also "metrics": those of each
-    /// metric of `y` together.
+    /// The axis or the metric that lies along the bottom, of bars on the left; of bars also
+    /// "metrics": those of each metric of `y` together.
     #[serde(default)]
     pub x: Option<String>,
     /// The metric, or several.
