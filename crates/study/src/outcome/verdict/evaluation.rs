@@ -71,11 +71,7 @@ impl Evaluation<'_> {
         let values: Vec<f64> = each.iter().filter_map(Judgement::value).collect();
         if mean.value().is_some() && !values.is_empty() {
             let (low, high) = (taken(Along::Min, &values), taken(Along::Max, &values));
-            measured.push_str(&format!(
-                " (seeds: {} to {})",
-                number(low),
-                with_unit(high, &unit)
-            ));
+            measured.push_str(&format!(" (seeds: {})", between(low, high, &unit)));
         }
         if let Some(Doubt { words, at }) = &doubt {
             measured.push_str(words);
@@ -329,13 +325,8 @@ impl Evaluation<'_> {
                         self.place(&one.at)
                     )
                 });
-                format!(
-                    "{} to {} ({} places{})",
-                    number(low),
-                    with_unit(high, unit),
-                    all.len(),
-                    bad.unwrap_or_default()
-                )
+                let bad = bad.unwrap_or_default();
+                format!("{} ({} places{bad})", between(low, high, unit), all.len())
             }
         };
         (text, holds)
@@ -384,7 +375,7 @@ impl Evaluation<'_> {
             Bound::Range {
                 min: Some(min),
                 max: Some(max),
-            } => format!("{} to {}", number(*min), with_unit(*max, unit)),
+            } => between(*min, *max, unit),
             Bound::Range { min: Some(min), .. } => format!("at least {}", with_unit(*min, unit)),
             Bound::Range { max, .. } => {
                 format!("at most {}", with_unit(max.unwrap_or(f64::INFINITY), unit))
@@ -449,9 +440,27 @@ fn number(value: f64) -> String {
 }
 
 fn with_unit(value: f64, unit: &str) -> String {
+    let (per, unit) = suited(value, unit);
     match unit {
         "" => number(value),
         _ if value.is_infinite() => number(value),
-        unit => format!("{} {unit}", number(value)),
+        unit => format!("{} {unit}", number(value / per)),
+    }
+}
+
+/// Two ends in one unit, which suits the second.
+fn between(low: f64, high: f64, unit: &str) -> String {
+    let (per, _) = suited(high, unit);
+    format!("{} to {}", number(low / per), with_unit(high, unit))
+}
+
+/// The unit in which people write such a value, and how many of the given unit it is.
+fn suited(value: f64, unit: &str) -> (f64, &str) {
+    match value.abs() {
+        _ if unit != "ns" => (1.0, unit),
+        f64::INFINITY => (1.0, unit),
+        ms if ms >= 1e6 => (1e6, "ms"),
+        us if us >= 1e4 => (1e3, "us"),
+        _ => (1.0, unit),
     }
 }
