@@ -121,6 +121,9 @@ fn list(items: &[String]) -> String {
     }
 }
 
+/// Fewer samples than these make waiting times uncertain by more than about a tenth.
+const FEW: u64 = 100;
+
 fn summary(name: &str, all: &Explanation) -> String {
     let length = simulated(all.simulated_ps);
     let waits = all.jobs.iter().filter(|job| job.waited > 0.0);
@@ -135,7 +138,14 @@ fn summary(name: &str, all: &Explanation) -> String {
         true => "nothing was found waiting".to_string(),
         false => format!("data waited on its way, on average: {}", list(&waits)),
     };
-    format!("{name}, {length} simulated: {begins}. In all of it {waiting}.")
+    let rough = match all.samples < FEW {
+        true => format!(
+            " The ports were examined {} times only: take these times as rough.",
+            all.samples
+        ),
+        false => String::new(),
+    };
+    format!("{name}, {length} simulated: {begins}. In all of it {waiting}.{rough}")
 }
 
 /// Other end of a root.

@@ -11,7 +11,7 @@ use weir::model::{Rng, below, stream};
 use weir::result::Data;
 use weir::simulation::{self, Log, Outcome, Plan};
 
-use super::stored;
+use super::{stored, weir_in};
 use crate::same_results::relations::for_each_drawn;
 use crate::support::{Experiment, Nobody, attack};
 
@@ -334,4 +334,55 @@ fn a_job_that_has_little_of_the_waiting_is_found() {
             );
         }
     }
+}
+
+const BACKGROUND: &str = r#"
+topology = { file = "dragonfly-72" }
+routing = { algorithm = "minimal" }
+router = { input_buffer = "256 KiB" }
+run = { until = "completion" }
+
+[[workload]]
+name = "app"
+tasks = 16
+placement = "random"
+placement_seed = 3
+motif = { kind = "allreduce", iterations = 100, bytes = "16 KiB", compute = "2 us" }
+
+[[workload]]
+name = "hog"
+tasks = 16
+placement = "random"
+placement_seed = 3
+motif = { kind = "alltoall", iterations = 1, bytes = "64 KiB" }
+repetitions = 100
+background = true
+"#;
+
+/// An application in the background has no run without another one: its times are missing, and the
+/// rest is written.
+#[test]
+fn a_job_that_cannot_run_alone_has_no_time() {
+    let folder = tempfile::tempdir().expect("a directory");
+    std::fs::write(folder.path().join("e.toml"), BACKGROUND).expect("a file");
+    weir_in(folder.path(), &["run", "e.toml", "--out", "o", "--quiet"]);
+    let (text, said) = weir_in(folder.path(), &["explain", "o", "--verify", "--json"]);
+    assert!(
+        said.contains("verify: hog cannot run without the others"),
+        "{said}"
+    );
+    let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(all["lost"][0]["job"] == "app", "{all}");
+    let times = all["verified"].as_array().expect("a list");
+    let of = |job: &str| {
+        times
+            .iter()
+            .find(|one| one["job"] == job)
+            .expect("measured")
+    };
+    assert!(
+        of("app")["without"][0]["time_ps"].as_f64() > Some(0.0),
+        "{all}"
+    );
+    assert!(of("hog")["alone_ps"].is_null(), "{all}");
 }

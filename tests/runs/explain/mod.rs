@@ -442,6 +442,16 @@ fn the_checkpoint_of_the_tutorial_is_named() {
     assert_eq!(json["jobs"][0]["name"], "solver");
 }
 
+/// Standard output and error of a command that succeeds in a folder.
+fn weir_in(folder: &std::path::Path, arguments: &[&str]) -> (String, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_weir"));
+    let output = command.args(arguments).current_dir(folder).output();
+    let output = output.expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    (String::from_utf8(output.stdout).expect("UTF-8"), said)
+}
+
 /// An allreduce beside an incast to one endpoint, on a tree whose links up they share: without the
 /// incast it takes the same time as alone.
 #[test]
@@ -460,14 +470,7 @@ fn what_is_blamed_is_verified_by_running_without_it() {
         .with("motif.bytes", "128 KiB")
         .with("background", true);
     std::fs::write(folder.path().join("e.toml"), experiment.text()).expect("a file");
-    let weir = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_weir"));
-        let output = command.args(arguments).current_dir(folder.path()).output();
-        let output = output.expect("it can be started");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{said}");
-        (String::from_utf8(output.stdout).expect("UTF-8"), said)
-    };
+    let weir = |arguments: &[&str]| weir_in(folder.path(), arguments);
     weir(&["run", "e.toml", "--out", "o", "--quiet"]);
     let (plain, _) = weir(&["explain", "o"]);
     assert!(

@@ -64,6 +64,40 @@ fn rates_and_occupancy_are_sampled_side_by_side() {
     assert_eq!(alone.occupancy.expect("occupancy").bytes, occupancy.bytes);
 }
 
+/// At the end all data that has been injected and has not arrived is in routers, but for what is on
+/// the links: at most 1,250 bytes on each of 36 global ones, and little on the others.
+#[test]
+fn occupancy_is_all_that_routers_hold() {
+    for scheme in ["voq_sw", "single", "dbbm"] {
+        let hot = Experiment::dragonfly(2, 4, 2)
+            .routing("minimal")
+            .hotspot(16, 4, 0.9);
+        let data = hot
+            .set("queueing.scheme", scheme)
+            .set("router.input_buffer", "64 KiB")
+            .set("nic.acknowledge", false)
+            .set("output.occupancy", "10 us")
+            .until("50001 ns")
+            .run()
+            .data;
+        let summary = &data.summary;
+        let packet = summary.bytes_delivered as f64 / summary.packets_delivered as f64;
+        let inside = packet * (summary.packets_injected - summary.packets_delivered) as f64;
+        let occupancy = data.occupancy.expect("occupancy");
+        let last = occupancy
+            .bytes
+            .rchunks(occupancy.routers)
+            .next()
+            .expect("rows");
+        let held = last.iter().sum::<u64>() as f64;
+        assert!(inside > 1e6, "{scheme}: {inside}");
+        assert!(
+            (0.95..1.02).contains(&(held / inside)),
+            "{scheme}: {held} of {inside}"
+        );
+    }
+}
+
 #[test]
 fn iterations_follow_one_another() {
     let experiment = network()

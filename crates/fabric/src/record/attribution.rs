@@ -92,7 +92,7 @@ impl<K: Compiled> FabricDomain<K> {
             let kind = if starved { Kind::Starved } else { own };
             let first = notes.here.len();
             let about = (first, kind, self.fixed.least_room);
-            notes.look(&self.pool, channel.queue, about);
+            notes.look(&self.pool, channel.queue, now, about);
         }
         self.look_at_inputs(output, now, own, notes);
         notes.keep(output);
@@ -163,7 +163,7 @@ impl<K: Compiled> FabricDomain<K> {
         let kind = if starved { Kind::Starved } else { own };
         let first = notes.here.len();
         let about = (first, kind, self.fixed.least_room);
-        let mut flits = notes.look(&self.pool, request.queue, about);
+        let mut room = notes.look(&self.pool, request.queue, now, about);
         if !self.fixed.voq {
             let base = self.ports.inputs[request.input as usize].queue_base;
             if let Some(behind) = self
@@ -171,12 +171,12 @@ impl<K: Compiled> FabricDomain<K> {
                 .fifos
                 .behind(base, request.input, request.in_queue)
             {
-                flits += notes.look(&self.pool, behind, about);
+                room += notes.look(&self.pool, behind, now, about);
             }
         }
         let queues = notes.buffers[request.input as usize].queues.max(1);
         let part = u32::from(request.in_queue) / queues;
-        notes.held.push(((request.input, part), output, flits));
+        notes.held.push(((request.input, part), output, room));
     }
 
     /// Looks at a NIC that has something to send and no credit for it.

@@ -8,7 +8,7 @@ use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::records::samples::Samples;
 use weir_engine::Schedule;
-use weir_model::{NEVER, Time};
+use weir_model::{NEVER, NO_PACKET, Time};
 
 impl<K: Compiled> FabricDomain<K> {
     /// Ensures before the samples up to `until` are taken that they are not too many.
@@ -65,6 +65,7 @@ impl<K: Compiled> FabricDomain<K> {
             return self.records.stats.occupancy.extend_from_within(last..);
         }
         self.records.samples.events = Some(self.progress.events);
+        let rows = self.records.stats.occupancy.len();
         for router in self.ports.routers.iter() {
             let first = router.base as usize;
             let ports = first..first + usize::from(router.ports);
@@ -72,6 +73,20 @@ impl<K: Compiled> FabricDomain<K> {
                 .map(|port| u64::from(self.ports.outputs[port].level()))
                 .sum();
             self.records.stats.occupancy.push(flits);
+        }
+        if self.fixed.voq {
+            return;
+        }
+        // What is behind the first packet of a queue is on its way to no output yet.
+        let bases = self.ports.inputs.iter().map(|input| input.queue_base);
+        for (input, queue) in self.ports.fifos.lists_by_input(bases) {
+            let mut index = queue.head;
+            while index != NO_PACKET {
+                let router = self.ports.inputs[input as usize].router as usize;
+                let room = self.fixed.room_of::<K>(self.pool.get(index).flits);
+                self.records.stats.occupancy[rows + router] += u64::from(room);
+                index = self.pool.after(index);
+            }
         }
     }
 

@@ -70,10 +70,10 @@ pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
     }
     let column = name.strip_prefix("series.").unwrap_or(name);
     const SERIES: &str = "data/series";
-    let bin = result.number(SERIES, "bin_ps")?.unwrap_or(0.0);
-    let Some(start) = result.column(SERIES, "time_ps")? else {
+    let Some(bins) = result.bins()? else {
         return Ok(None);
     };
+    let lengths = bins.length_ps.iter().map(|&ps| ps as f64);
     let (values, unit) = match mean_of(column) {
         Some((sum, count)) => {
             let (sum, count) = (result.column(SERIES, &sum)?, result.column(SERIES, &count)?);
@@ -92,14 +92,14 @@ pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
             ) else {
                 return Ok(None);
             };
-            let rate = |row: u64| row as f64 / tasks / (bin * 1e-12);
-            (rows.into_iter().map(rate).collect(), format!("{unit}/s"))
+            let rate = |(row, ps): (u64, f64)| row as f64 / tasks / (ps * 1e-12);
+            let rows = rows.into_iter().zip(lengths.clone());
+            (rows.map(rate).collect(), format!("{unit}/s"))
         }
     };
     Ok(Some(OverTime {
-        time_ps: start
-            .iter()
-            .map(|start| *start as f64 + bin / 2.0)
+        time_ps: (bins.begin_ps.iter().zip(lengths))
+            .map(|(begin, length)| *begin as f64 + length / 2.0)
             .collect(),
         values,
         unit,

@@ -28,6 +28,8 @@ pub struct Explanation {
     pub interval_ps: Time,
     /// Width of a time bin, ps.
     pub bin_ps: Time,
+    /// Looks at the ports; of the domain with the fewest, if some look less often than others.
+    pub samples: u64,
     /// True if senders and receivers are told apart.
     pub sources: bool,
     /// By their index.
@@ -115,12 +117,12 @@ impl Explanation {
 pub struct JobWaits {
     /// Its name.
     pub name: String,
-    /// Payload delivered, bytes.
-    pub bytes_delivered: u64,
+    /// Payload injected, bytes.
+    pub bytes_injected: u64,
     /// Backlog of its data, times its duration, B s.
     pub waited: f64,
-    /// Mean waiting time of its data in the network, ps: `waited` divided by the bytes delivered.
-    /// NaN if nothing was delivered.
+    /// Mean waiting time of its data in the network, ps: `waited` divided by the bytes injected. Of
+    /// data that has not arrived, the time until the end of the run. NaN if nothing was injected.
     pub mean_wait_ps: f64,
     /// The part of that behind the roots that are named.
     pub behind_roots: f64,
@@ -172,10 +174,10 @@ impl Run {
         for name in result.groups("data/jobs")? {
             let group = format!("data/jobs/{name}");
             let index = result.number(&group, "index")?.unwrap_or(0.0);
-            let bytes = result.number(&group, "bytes_delivered")?.unwrap_or(0.0);
+            let injected = result.series(&format!("job.{name}.injected_bytes"))?;
             let job = JobWaits {
                 name,
-                bytes_delivered: bytes as u64,
+                bytes_injected: injected.into_iter().flatten().sum(),
                 ..JobWaits::default()
             };
             jobs.insert(index as u64, job);
@@ -197,7 +199,7 @@ impl Run {
         }
         for (job, waits) in (0..).zip(&mut self.jobs) {
             waits.waited = charges.of_job(job);
-            waits.mean_wait_ps = waits.waited / waits.bytes_delivered as f64 * 1e12;
+            waits.mean_wait_ps = waits.waited / waits.bytes_injected as f64 * 1e12;
         }
         let named = charges.worst(&self.jobs);
         for (job, waits) in (0..).zip(&mut self.jobs) {
@@ -218,6 +220,8 @@ impl Run {
             simulated_ps: self.simulated_ps,
             interval_ps: self.attribution.looks.interval_ps,
             bin_ps: self.attribution.looks.bin_ps,
+            // A bin has eight.
+            samples: self.simulated_ps / (self.attribution.looks.bin_ps / 8).max(1),
             sources: self.attribution.looks.sources,
             roots: roots.collect(),
             lesser_roots: charges.roots() - named.len(),

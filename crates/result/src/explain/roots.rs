@@ -192,7 +192,7 @@ pub(super) fn root(run: &Run, charges: &Charges, root: PortIndex) -> Root {
         Held {
             job: waits.name.clone(),
             share: own / waits.waited,
-            mean_wait_ps: own / waits.bytes_delivered as f64 * 1e12,
+            mean_wait_ps: own / waits.bytes_injected as f64 * 1e12,
             feeds: fed_by
                 .iter()
                 .any(|feeder| feeder.job == waits.name && feeder.share >= FEEDS),

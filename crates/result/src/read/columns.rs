@@ -10,6 +10,7 @@ use crate::error::TraceError;
 use crate::hdf::{Failure, Outcome, get_column, get_list, get_text};
 use crate::results::Occupancy;
 use crate::schema::{Header, PORT_KINDS};
+use weir_model::Time;
 
 /// More rows than any column has that is read at once: 16 GiB of them.
 pub(crate) const MOST_ROWS: usize = 1 << 31;
@@ -119,6 +120,33 @@ impl ResultFile {
             }
         }
         Ok(sum)
+    }
+
+    /// The bins of `/data/series`. None if there are none.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn bins(&self) -> Result<Option<Bins>, TraceError> {
+        let width = self.number("data/series", "bin_ps")?;
+        let begins = self.column("data/series", "time_ps")?;
+        let (Some(width), Some(begin_ps)) = (width, begins) else {
+            return Ok(None);
+        };
+        let width_ps = width as Time;
+        let end = match self.jobs_are_over()? {
+            true => Time::MAX,
+            false => self
+                .number("data/summary", "simulated_ps")?
+                .unwrap_or_default() as Time,
+        };
+        let lengths = begin_ps
+            .iter()
+            .map(|begin| width_ps.min(end.saturating_sub(*begin)));
+        Ok(Some(Bins {
+            width_ps,
+            length_ps: lengths.collect(),
+            begin_ps,
+        }))
     }
 
     /// Content of all routers at chosen times. None if it was not recorded.
@@ -312,6 +340,18 @@ impl ResultFile {
         }
         read(&at).map_err(|failure| TraceError::while_reading(&self.path, failure))
     }
+}
+
+/// The bins of a time series.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bins {
+    /// Their width, ps.
+    pub width_ps: Time,
+    /// Begin of each, ps.
+    pub begin_ps: Vec<Time>,
+    /// Length of each, ps: the width, but of the last one only what the run has of it, if it ended
+    /// before its jobs were over.
+    pub length_ps: Vec<Time>,
 }
 
 /// The endpoints of `endpoint.0-30.delivered_bytes` (or `endpoint.31.delivered_bytes`), and the

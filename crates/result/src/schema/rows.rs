@@ -40,7 +40,8 @@ columns! {
         busy_ps: Time, "ps", "time during which flits were on the link";
         stalled_ps: Time, "ps", "time during which a packet was ready but had no credit";
         idle_ps: Time, "ps", "the rest of the simulated time";
-        peak_occupancy_bytes: u64, "B", "most data on its way out by this port inside the router";
+        peak_occupancy_bytes: u64, "B", "most data on its way out by this port inside the router; \
+            without virtual output queues only the first packet of each queue is on its way";
     }
 }
 

@@ -9,8 +9,6 @@ use super::{Metric, NotAMetric};
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
 
-const SERIES: &str = "data/series";
-
 /// Metrics of a throughput under congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kept {
@@ -73,16 +71,18 @@ impl Metric {
         column: &str,
         kept: Kept,
     ) -> Result<Option<f64>, TraceError> {
-        let (Some((from, to)), Some(rows)) = (self.window, result.series(column)?) else {
+        let (Some(window), Some(rows)) = (self.window, result.series(column)?) else {
             return Ok(None);
         };
-        let times = result.column(SERIES, "time_ps")?.unwrap_or_default();
-        let bin = result.number(SERIES, "bin_ps")?.unwrap_or_default() as Time;
-        let bins: Vec<(Time, f64)> = (times.iter().zip(rows))
-            .map(|(&time, bytes)| (time, bytes as f64))
+        let own = result.bins()?.unwrap_or_default();
+        let bins = own.begin_ps.iter().zip(&own.length_ps).zip(rows);
+        // One that the end of the run cuts off has less than the others.
+        let bins = bins.filter(|((_, length), _)| **length == own.width_ps);
+        let bins: Vec<(Time, f64)> = bins
+            .map(|((&begin, _), bytes)| (begin, bytes as f64))
             .collect();
-        let after = self.bins_after(result)?;
-        Ok(of_bins(&bins, bin, (from, to), after, kept))
+        let after = self.bins_after(&own);
+        Ok(of_bins(&bins, own.width_ps, window, after, kept))
     }
 }
 

@@ -4,7 +4,7 @@ use super::pattern::fits;
 use super::{Held, How, Metric, Moment, RateStat, What};
 use weir_model::Time;
 use weir_result::schema::is_port_of;
-use weir_result::{ResultFile, TraceError, Whose, endpoints_of};
+use weir_result::{Bins, ResultFile, TraceError, Whose, endpoints_of};
 use weir_simulation::counts_as_nothing;
 
 type Outcome = Result<Option<f64>, TraceError>;
@@ -97,14 +97,13 @@ impl Metric {
 
     /// Bins of the window that begin after the end of the run, whose jobs were all over: nothing
     /// would have come in them.
-    pub(super) fn bins_after(&self, result: &ResultFile) -> Result<u64, TraceError> {
-        let bin = result.number(SERIES, "bin_ps")?.unwrap_or_default() as Time;
-        let recorded = result.column(SERIES, "time_ps")?.unwrap_or_default().len() as u64;
-        let (Some((from, to)), true) = (self.window, bin > 0) else {
-            return Ok(0);
+    pub(super) fn bins_after(&self, bins: &Bins) -> u64 {
+        let Some((from, to)) = self.window.filter(|_| bins.width_ps > 0) else {
+            return 0;
         };
-        let first = from.div_ceil(bin).max(recorded);
-        Ok(to.div_ceil(bin).saturating_sub(first))
+        let recorded = bins.begin_ps.len() as u64;
+        let first = from.div_ceil(bins.width_ps).max(recorded);
+        to.div_ceil(bins.width_ps).saturating_sub(first)
     }
 
     /// A column of the time series in the window, perhaps over the number of tasks of a job.
@@ -114,9 +113,12 @@ impl Metric {
         (column, per): (&str, Option<&str>),
         how: How,
     ) -> Outcome {
-        let rows = self.rows(result, column)?;
-        let after = self.bins_after(result)?;
-        let value = rows.and_then(|rows| with_zeros(how, &rows, after));
+        let Some(bins) = result.bins()? else {
+            return Ok(None);
+        };
+        // A bin that the end cuts off has less than the others.
+        let rows = self.rows(result, column, how != How::Sum)?;
+        let value = rows.and_then(|rows| with_zeros(how, &rows, self.bins_after(&bins)));
         // A variation has no unit.
         let tasks = match per.filter(|_| how != How::Variation) {
             Some(job) => result.number(&format!("data/jobs/{job}"), "tasks")?,
@@ -125,19 +127,22 @@ impl Metric {
         Ok(value.zip(tasks).map(|(value, tasks)| value / tasks))
     }
 
-    /// The rows of a column of the time series whose bins begin in the window.
-    fn rows(&self, result: &ResultFile, column: &str) -> Result<Option<Vec<u64>>, TraceError> {
-        let Some(rows) = result.series(column)? else {
+    /// The rows of a column of the time series whose bins begin in the window. `whole`: without a
+    /// last one that the end of the run cuts off.
+    fn rows(
+        &self,
+        result: &ResultFile,
+        column: &str,
+        whole: bool,
+    ) -> Result<Option<Vec<u64>>, TraceError> {
+        let (Some(bins), Some(rows)) = (result.bins()?, result.series(column)?) else {
             return Ok(None);
         };
-        let Some((from, to)) = self.window else {
-            return Ok(Some(rows));
-        };
-        let times = result.column(SERIES, "time_ps")?.unwrap_or_default();
-        let inside = times
-            .iter()
-            .zip(rows)
-            .filter(|(time, _)| (from..to).contains(*time));
+        let (from, to) = self.window();
+        let rows = bins.begin_ps.iter().zip(&bins.length_ps).zip(rows);
+        let inside = rows.filter(|((begin, length), _)| {
+            (from..to).contains(*begin) && (!whole || **length == bins.width_ps)
+        });
         Ok(Some(inside.map(|(_, row)| row).collect()))
     }
 
@@ -148,7 +153,8 @@ impl Metric {
         };
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for endpoint in endpoints {
-            let Some(rows) = self.rows(result, &format!("endpoint.{endpoint}.{rest}"))? else {
+            let Some(rows) = self.rows(result, &format!("endpoint.{endpoint}.{rest}"), false)?
+            else {
                 return Ok(None);
             };
             let own = rows.iter().map(|&x| x as f64).sum::<f64>();
@@ -160,8 +166,8 @@ impl Metric {
     }
 
     fn mean(&self, result: &ResultFile, sum: &str, count: &str, how: How) -> Outcome {
-        let (Some(sums), Some(counts)) = (self.rows(result, sum)?, self.rows(result, count)?)
-        else {
+        let [sums, counts] = [sum, count].map(|column| self.rows(result, column, false));
+        let (Some(sums), Some(counts)) = (sums?, counts?) else {
             return Ok(None);
         };
         let ns = |sum: u64, count: u64| sum as f64 / count as f64 / 1e3;
@@ -221,7 +227,7 @@ impl Metric {
     /// all flits.
     fn ejection(&self, result: &ResultFile, class: &str) -> Outcome {
         let wanted = format!("class.{class}.ejected_flits");
-        let Some(flits) = self.rows(result, &wanted)? else {
+        let (Some(flits), Some(bins)) = (self.rows(result, &wanted, false)?, result.bins()?) else {
             return Ok(None);
         };
         let mut all = 0u64;
@@ -233,9 +239,11 @@ impl Metric {
         }
         let busy = of_kind(result, "terminal", "busy_ps")?;
         let span = match self.window {
-            Some(_) => {
-                let bin = result.number(SERIES, "bin_ps")?.unwrap_or_default();
-                bin * (flits.len() as f64 + self.bins_after(result)? as f64)
+            Some((from, to)) => {
+                let own = bins.begin_ps.iter().zip(&bins.length_ps);
+                let own = own.filter(|(begin, _)| (from..to).contains(*begin));
+                let recorded: Time = own.map(|(_, length)| length).sum();
+                recorded as f64 + self.bins_after(&bins) as f64 * bins.width_ps as f64
             }
             None => result
                 .number("data/summary", "simulated_ps")?

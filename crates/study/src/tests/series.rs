@@ -88,6 +88,45 @@ fn nothing_comes_after_the_end_of_all_jobs() {
     assert_eq!(read(&level, &[variation]), [Some(1.0)]);
 }
 
+#[test]
+fn a_bin_that_the_end_cuts_off_is_no_whole_one() {
+    // The run ends at 3.5 us, in the middle of the last bin.
+    let mut data = series();
+    data.summary.simulated_ps = 3_500_000;
+    let mut job = Job {
+        name: "stencil".into(),
+        ..Job::default()
+    };
+    job.totals.over = Some(false);
+    data.jobs = vec![job];
+    let columns = [
+        ("delivered_bytes.min", Some(10.0)),
+        ("delivered_bytes.max", Some(30.0)),
+        ("delivered_bytes.last", Some(30.0)),
+        ("delivered_bytes.mean", Some(20.0)),
+        ("delivered_bytes.sum", Some(100.0)),
+        // 30 of 20 before the window are not more than all of it.
+        ("delivered_bytes.effectiveness @ 2 us..3500 ns", Some(1.0)),
+        ("delivered_bytes.recovery_90 @ 2 us..3500 ns", Some(0.0)),
+        ("message_latency.mean", Some(225.0)),
+    ];
+    let names: Vec<String> = columns
+        .iter()
+        .map(|(column, _)| format!("series.job.stencil.{column}"))
+        .chain(["ejection.data @ 2 us..3500 ns".to_string()])
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let values = read(&data, &names);
+    let expected = columns.iter().map(|(_, value)| *value);
+    // 20 flits of 10 ns in 1.5 us.
+    let ejected = 200.0 / 1500.0;
+    assert_eq!(values[..8], expected.collect::<Vec<_>>());
+    assert!(
+        (values[8].expect("measured") - ejected).abs() < 1e-12,
+        "{values:?}"
+    );
+}
+
 /// Ten bins of 1 us, the last of which is cut: one job levels off, another falls and is over.
 #[test]
 fn a_run_has_settled_if_its_jobs_have_that_are_not_over() {

@@ -7,6 +7,7 @@ use std::path;
 use crate::cli::process::console::tell;
 use crate::cli::process::failure::Failure;
 use weir_engine::{Local, Progress, StopReason};
+use weir_input::ConfigError;
 use weir_result::explain::{Explanation, Measured, Path, Removal};
 use weir_result::{Data, Stats};
 use weir_simulation::config::{Catalog, Experiment};
@@ -72,7 +73,8 @@ pub(super) fn verify(
 /// # Errors
 /// As [`verify`].
 pub(super) fn critical_paths(text: &str, catalog: &Catalog) -> Result<Vec<Path>, Failure> {
-    let experiment = read(text, &["output.attribution=\"none\"".into()], catalog)?;
+    let off = ["output.attribution=\"none\"".into()];
+    let experiment = read(text, &off, catalog).map_err(|error| Failure::wrong(&error))?;
     let plan = || Plan::new(&experiment, None).map_err(|error| Failure::wrong(&error));
     tell("critical path: run 1, in which everything that happens to tasks is kept");
     let log = Log::of(outcome(&plan()?.with_task_log())?);
@@ -89,12 +91,13 @@ struct Runs<'a> {
     /// The place of each job in the experiment file.
     places: HashMap<String, usize>,
     applications: HashSet<String>,
-    done: HashMap<Vec<String>, Data>,
+    /// None for jobs that cannot run without the others.
+    done: HashMap<Vec<String>, Option<Data>>,
 }
 
 impl<'a> Runs<'a> {
     fn new(text: &'a str, catalog: &'a Catalog) -> Result<Runs<'a>, Failure> {
-        let experiment = read(text, &[], catalog)?;
+        let experiment = read(text, &[], catalog).map_err(|error| Failure::wrong(&error))?;
         let all = || experiment.workloads.iter();
         let places = all().enumerate().map(|(at, one)| (one.name.clone(), at));
         let applications = all().filter(|one| one.job().is_some());
@@ -108,7 +111,8 @@ impl<'a> Runs<'a> {
     }
 
     /// The time of a job beside these others, ps: of an application from its start to its end, of
-    /// other traffic the mean latency of its messages. None if the run ended before that was known.
+    /// other traffic the mean latency of its messages. None if the run ended before that was known,
+    /// or cannot be.
     fn time(&mut self, job: &str, with: &[&str]) -> Result<Option<f64>, Failure> {
         let key: Vec<String> = with.iter().map(|name| (*name).to_string()).collect();
         if !self.done.contains_key(&key) {
@@ -116,15 +120,13 @@ impl<'a> Runs<'a> {
             self.done.insert(key.clone(), data);
         }
         let application = self.applications.contains(job);
-        Ok(time_of(&self.done[&key], job, application))
+        let data = self.done[&key].as_ref();
+        Ok(data.and_then(|data| time_of(data, job, application)))
     }
 
-    fn run(&self, with: &[&str]) -> Result<Data, Failure> {
-        tell(format!(
-            "verify: run {} with {}",
-            self.done.len() + 1,
-            with.join(", ")
-        ));
+    fn run(&self, with: &[&str]) -> Result<Option<Data>, Failure> {
+        let jobs = with.join(", ");
+        tell(format!("verify: run {} with {jobs}", self.done.len() + 1));
         let off = self
             .places
             .iter()
@@ -132,9 +134,18 @@ impl<'a> Runs<'a> {
         let off = off.map(|(_, place)| format!("workload.{place}.enabled=false"));
         let mut sets: Vec<String> = off.collect();
         sets.push("output.attribution=\"none\"".into());
-        let experiment = read(self.text, &sets, self.catalog)?;
-        let plan = Plan::new(&experiment, None).map_err(|error| Failure::wrong(&error))?;
-        Ok(outcome(&plan)?.data)
+        let experiment = read(self.text, &sets, self.catalog);
+        match experiment.and_then(|experiment| Plan::new(&experiment, None)) {
+            Ok(plan) => Ok(Some(outcome(&plan)?.data)),
+            // As an application in the background without any other.
+            Err(error) => {
+                let why = error.message;
+                tell(format!(
+                    "verify: {jobs} cannot run without the others: {why}"
+                ));
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -145,9 +156,8 @@ fn outcome(plan: &Plan) -> Result<Outcome, Failure> {
     outcome.ok_or_else(|| Failure::failed("error: the run again has no outcome"))
 }
 
-fn read(text: &str, sets: &[String], catalog: &Catalog) -> Result<Experiment, Failure> {
-    let experiment = Experiment::from_text("result.h5", text, path::Path::new(""), sets, catalog);
-    experiment.map_err(|error| Failure::wrong(&error))
+fn read(text: &str, sets: &[String], catalog: &Catalog) -> Result<Experiment, ConfigError> {
+    Experiment::from_text("result.h5", text, path::Path::new(""), sets, catalog)
 }
 
 /// The share of the lost time that is back in a run of this time.

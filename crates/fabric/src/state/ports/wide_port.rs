@@ -258,10 +258,27 @@ impl HeadQueues {
         self.few.len() == fresh.few.len()
     }
 
-    /// The packets behind the first of each queue, with the input of those of wide ports.
+    /// The packets behind the first of each queue.
     pub fn lists(&self) -> impl Iterator<Item = Fifo> {
         let few = self.few.iter();
         few.chain(self.many.values()).map(|queue| queue.behind)
+    }
+
+    /// The same with the input of each. `bases`: those of all inputs, in their order.
+    pub fn lists_by_input(
+        &self,
+        bases: impl Iterator<Item = u32>,
+    ) -> impl Iterator<Item = (InIndex, Fifo)> {
+        let narrow = (0..).zip(bases).filter(|&(_, base)| base < WIDE);
+        let (mut narrow, mut own) = (narrow.peekable(), 0);
+        let few = self.few.iter().enumerate().map(move |(at, queue)| {
+            while let Some((input, _)) = narrow.next_if(|&(_, base)| base as usize <= at) {
+                own = input;
+            }
+            (own, queue.behind)
+        });
+        let many = self.many.iter();
+        few.chain(many.map(|(&(input, _), queue)| (input, queue.behind)))
     }
 
     /// A queue of an input.

@@ -153,30 +153,34 @@ impl Attribution {
             + self.pressure_rows.capacity() * size_of::<((Time, InIndex, OutIndex), u64)>()
     }
 
-    /// Takes note of the packets of a queue, each of which takes the room of `least` flits at least;
-    /// the notes of the queue begin at `first` in [`Attribution::here`]. Returns their flits.
+    /// Takes note of the packets of a queue that wait at `now`: on their way through the router they
+    /// do not yet. The notes of the queue begin at `first` in [`Attribution::here`]. Returns the
+    /// flits of all packets, each of which takes the room of `least` at least.
     #[inline]
     pub fn look(
         &mut self,
         pool: &Pool,
         queue: Fifo,
+        now: Time,
         (first, kind, least): (usize, Kind, u16),
     ) -> u64 {
-        let (mut index, mut sum, mut count) = (queue.head, 0, 0);
+        let (mut index, mut room, mut count) = (queue.head, 0, 0);
         while index != NO_PACKET {
             let packet = pool.get(index);
-            let flits = u64::from(packet.flits.max(least));
-            let who = Who::of(pool.origin(index), packet.flight.destination, self.sources);
-            match self.here[first..].last_mut() {
-                Some((last, _, sum)) if *last == who => *sum += flits,
-                _ => self.here.push((who, kind, flits)),
-            }
-            sum += flits;
+            room += u64::from(packet.flits.max(least));
             count += 1;
+            if packet.head <= now {
+                let flits = u64::from(packet.flits);
+                let who = Who::of(pool.origin(index), packet.flight.destination, self.sources);
+                match self.here[first..].last_mut() {
+                    Some((last, _, sum)) if *last == who => *sum += flits,
+                    _ => self.here.push((who, kind, flits)),
+                }
+            }
             index = pool.after(index);
         }
         self.looks.add(count);
-        sum
+        room
     }
 
     /// Adds the notes of a port to its bin.
