@@ -121,8 +121,9 @@ fn list(items: &[String]) -> String {
     }
 }
 
-/// Fewer samples than these make waiting times uncertain by more than about a tenth.
-const FEW: u64 = 100;
+/// Fewer samples than these make waiting times uncertain by more than a sixth, if they are
+/// independent.
+const FEW: u64 = 40;
 
 fn summary(name: &str, all: &Explanation) -> String {
     let length = simulated(all.simulated_ps);
