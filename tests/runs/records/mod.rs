@@ -130,6 +130,34 @@ fn iterations_follow_one_another() {
     assert!(rows.begin_ps[1] <= rows.end_ps[0] && rows.begin_ps[2] <= rows.end_ps[1]);
 }
 
+/// Eight tasks that other traffic brings out of step send seven flows each in every iteration, the
+/// last of which ends it.
+#[test]
+fn flows_belong_to_the_iterations_of_their_tasks() {
+    let jobs = Experiment::dragonfly(2, 4, 2)
+        .routing("minimal")
+        .job("alltoall", 8)
+        .with("placement", "random")
+        .with("motif.iterations", 4)
+        .with("motif.bytes", "32 KiB")
+        .traffic("uniform", 0.7)
+        .message("8 KiB")
+        .with("endpoints", "rest")
+        .with("stop", "60 us");
+    let recorded = jobs
+        .set("output.flows", true)
+        .set("output.iterations", true);
+    let data = recorded.until("completion").run().data;
+    let (phases, iterations) = (data.phases.expect("phases"), data.iterations.expect("rows"));
+    let own: Vec<usize> = (0..phases.job.len())
+        .filter(|&row| phases.job[row] == 0)
+        .collect();
+    let flows: Vec<_> = own.iter().map(|&row| phases.flows[row]).collect();
+    assert_eq!(flows, [56; 4]);
+    let ends: Vec<_> = own.iter().map(|&row| phases.end_ps[row]).collect();
+    assert_eq!(ends, iterations.end_ps);
+}
+
 #[test]
 fn tasks_with_nothing_to_do_are_not_in_an_iteration() {
     let experiment = network()

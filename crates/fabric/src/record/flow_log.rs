@@ -24,6 +24,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !is_flow(origin, self.fixed.flows.from_bits) {
             return;
         }
+        let iteration = self.iteration_of(origin);
         self.records.flow_log.rows.push(FlowBegin {
             source: origin.source,
             message: origin.message,
@@ -33,7 +34,19 @@ impl<K: Compiled> FabricDomain<K> {
             flits: self.about.packets(origin.message_bits).1,
             generated: origin.generated,
             started: now,
+            iteration,
         });
+    }
+
+    /// The iteration of its task in which a message was generated.
+    fn iteration_of(&self, origin: &Origin) -> u32 {
+        let nic = self.nic_of(origin.source);
+        let place = self.hosts.places.get(&(origin.job, nic));
+        place.map_or(0, |&place| {
+            let own = self.hosts.hosts[place as usize].task.iterations();
+            let begun = own.partition_point(|one| one.begin <= origin.generated);
+            begun.saturating_sub(1) as u32
+        })
     }
 
     /// A data packet is at its endpoint.

@@ -156,9 +156,8 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/phases",
         about: "How long phases of communication took, and how long at the least they could for \
-                the ways that their flows took. A flow belongs to the last iteration that any \
-                task of the job had begun when it was generated: of tasks that are not in step, \
-                some flows count in the next phase. Only if asked for (`output.flows`).",
+                the ways that their flows took. A flow belongs to the iteration of its task in \
+                which it was generated. Only if asked for (`output.flows`).",
         attributes: &[],
         columns: &[Phases::COLUMNS],
     },

@@ -48,12 +48,12 @@ type Key = (u32, u32);
 pub(super) fn tables(reports: &[DomainReport], plan: &Plan, jobs: &[Job]) -> (Flows, Phases) {
     let (mut flows, mut phases) = (Flows::default(), Phases::default());
     let iterations = all_iterations(reports);
-    for ((job, phase), own) in by_phase(reports, &iterations) {
-        let mut own_iterations = iterations.iter().filter(|row| row.job == job);
+    for ((job, phase), own) in by_phase(reports) {
+        let mut rows = iterations.iter();
+        let iteration = rows.find(|row| (row.job, row.iteration) == (job, phase));
         let ended = |row: &IterationRow| row.tasks == row.ended;
         // A run may end between two flows of a phase.
-        let over = !jobs[job as usize].is_cut_off()
-            || own_iterations.nth(phase as usize).is_some_and(ended);
+        let over = !jobs[job as usize].is_cut_off() || iteration.is_some_and(ended);
         add_phase(
             plan,
             OnePhase { job, phase, over },
@@ -66,10 +66,7 @@ pub(super) fn tables(reports: &[DomainReport], plan: &Plan, jobs: &[Job]) -> (Fl
 }
 
 /// All flows that have begun, by job and phase; in a phase by source, then number.
-fn by_phase(
-    reports: &[DomainReport],
-    iterations: &[IterationRow],
-) -> BTreeMap<(u32, u32), Vec<Flow>> {
+fn by_phase(reports: &[DomainReport]) -> BTreeMap<(u32, u32), Vec<Flow>> {
     let mut ways: FxHashMap<Key, Vec<(Link, u64)>> = FxHashMap::default();
     for hop in reports.iter().flat_map(|report| &report.flows.hops) {
         let link = Link::Port(hop.router, hop.port.into());
@@ -84,24 +81,20 @@ fn by_phase(
     let measured: FxHashMap<Key, (u64, Time)> = rates
         .map(|one| ((one.source, one.message), (one.bits, one.last - one.first)))
         .collect();
-    let begins = begins(iterations);
     let mut phases: BTreeMap<(u32, u32), Vec<Flow>> = BTreeMap::new();
     for begin in reports.iter().flat_map(|report| &report.flows.rows) {
         let key = (begin.source, begin.message);
         let mut way = ways.remove(&key).unwrap_or_default();
         complete(&mut way, begin.flits);
         way.push((Link::Source(begin.source), begin.flits));
-        let job = u32::from(begin.job);
-        let own = begins.get(&job).map_or(&[][..], Vec::as_slice);
-        let phase = own.partition_point(|&time| time <= begin.generated);
         let flow = Flow {
             begin: *begin,
             received: received.get(&key).copied(),
             measured: measured.get(&key).copied(),
             way,
         };
-        let phase = phase.saturating_sub(1) as u32;
-        phases.entry((job, phase)).or_default().push(flow);
+        let phase = (u32::from(begin.job), begin.iteration);
+        phases.entry(phase).or_default().push(flow);
     }
     for own in phases.values_mut() {
         own.sort_unstable_by_key(|flow| (flow.begin.source, flow.begin.message));
@@ -121,15 +114,6 @@ fn complete(way: &mut [(Link, u64)], flits: u64) {
         let all = u128::from(share) * u128::from(flits) / u128::from(sent.max(1));
         *carried = u64::try_from(all).unwrap_or(u64::MAX);
     }
-}
-
-/// Start times of the iterations of each application, in their order.
-fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
-    let mut begins: FxHashMap<u32, Vec<Time>> = FxHashMap::default();
-    for row in iterations {
-        begins.entry(row.job).or_default().push(row.begin_ps);
-    }
-    begins
 }
 
 /// Rate of a link.

@@ -20,6 +20,8 @@ pub struct FlowBegin {
     pub generated: Time,
     /// Time when its first head left, ps.
     pub started: Time,
+    /// Iteration of its task in which it was generated; 0 for traffic that is no application.
+    pub iteration: u32,
 }
 
 /// The part of a flow that a router's port carried. Compared by its first fields first.
