@@ -72,9 +72,10 @@ pub const NOTE_TEXTS: [Attribute; 3] = [
     attribute(
         "kind",
         "",
-        "standstill, unfinished, missing or drops, of what came out; sends_nothing, \
-         diverts_nothing, not_measured or records_nothing, of what was asked for; fork, of a \
-         run that changes at a time",
+        "standstill, unfinished, missing, drops, scheme_idle, lost_packets or timeline_cut, of \
+         what came out; sends_nothing, diverts_nothing, not_measured, records_nothing, \
+         throttles_idle, credit_limited, cut_off, may_deadlock or hidden_congestion, of what was \
+         asked for; fork, of a run that changes at a time",
     ),
     attribute("text", "", "what there is to say, in a sentence"),
     attribute(
