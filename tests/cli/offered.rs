@@ -9,7 +9,10 @@ fn the_load_of_links_is_that_of_arithmetic() {
     let torus = |load: f64| {
         let torus =
             crate::networks::direct::experiment("kind = \"torus\"\nsizes = [16, 16, 16]", "dor");
-        torus.uniform(load).until("2 us")
+        let torus = torus
+            .set("nic.acknowledge", false)
+            .set("router.flit", "64 B");
+        torus.uniform(load).message("256 B").until("2 us")
     };
     for load in [0.4, 0.9] {
         let ran = Cli::weir(
@@ -30,6 +33,14 @@ fn the_load_of_links_is_that_of_arithmetic() {
             );
         }
     }
+    // A message of 8 bytes takes a flit of 64, and another one for its acknowledgement.
+    let small = torus(0.05).message("8 B").set("nic.acknowledge", true);
+    let ran = Cli::check(&small.text()).succeeds();
+    assert!(
+        ran.stdout.contains("# offered    terminal 80%,"),
+        "{}",
+        ran.stdout
+    );
     let text = Cli::check(&torus(0.9).text());
     assert!(text.succeeds().stdout.contains("more than they carry"));
     let closed = Experiment::dragonfly(2, 4, 2).applications().text();

@@ -180,7 +180,7 @@ fn offered_line(experiment: &Experiment, plan: &Plan) -> String {
         false => "",
     };
     format!(
-        "# offered    {} of what all links of a kind carry, in payload alone{too_much}\n",
+        "# offered    {} of what all links of a kind carry{too_much}\n",
         parts.join(", ")
     )
 }

@@ -12,7 +12,8 @@ const DRAWN: usize = 4096;
 /// Traffic that open-loop workloads offer to each kind of link, by the kind's number: the share of
 /// what all links of the kind carry, averaged over them; above 1 it is more than that. Packets take
 /// the paths that they would in an empty network; those of links to endpoints lead to the endpoint.
-/// The largest share of any time; 0 for applications, which wait for what they send.
+/// With flits that messages do not fill, acknowledgements and control packets. The largest share
+/// of any time; 0 for applications, which wait for what they send.
 pub fn offered(experiment: &Experiment, plan: &Plan) -> Vec<f64> {
     let topology = &plan.network().topology;
     let mut carried = vec![0.0; topology.link_kinds().len()];
@@ -69,12 +70,16 @@ fn of_workload(plan: &Plan, traffic: &Traffic, load: f64) -> Option<Vec<f64>> {
     let drawn: Vec<EndpointId> = senders.iter().copied().step_by(step).collect();
     let rounds = DRAWN / drawn.len().max(1) + 1;
     let scale = senders.len() as f64 / (drawn.len() * rounds) as f64;
+    let (mut payload, mut wire) = (0.0, 0.0);
     let mut rng = stream(1, &[]);
     for _ in 0..rounds {
         for &from in &drawn {
             let Some(to) = open.pattern.destination(from, traffic.start, &mut rng) else {
                 continue;
             };
+            let message = open.sizes.draw(&mut rng);
+            payload += message as f64;
+            wire += on_the_wire(plan, message);
             let rate = sent(network, from, load) * scale;
             let ends = (topology.attachment(from), to);
             empty::route(
@@ -88,5 +93,22 @@ fn of_workload(plan: &Plan, traffic: &Traffic, load: f64) -> Option<Vec<f64>> {
             );
         }
     }
+    if payload > 0.0 {
+        bits.iter_mut().for_each(|bits| *bits *= wire / payload);
+    }
     Some(bits)
+}
+
+/// Bits of a message with everything that goes with it.
+fn on_the_wire(plan: &Plan, message: u64) -> f64 {
+    let about = &plan.network().about;
+    let (packets, flits) = about.packets(message);
+    let handshake = plan.scheme.handshake(message);
+    let acknowledged = if plan.network().parameters.acknowledge {
+        packets
+    } else {
+        0
+    };
+    let control = u64::from(handshake.asks + handshake.answers) + acknowledged;
+    (flits + control) as f64 * f64::from(about.flit.0)
 }
