@@ -177,7 +177,7 @@ impl Run {
             let injected = result.series(&format!("job.{name}.injected_bytes"))?;
             let job = JobWaits {
                 name,
-                bytes_injected: injected.into_iter().flatten().sum(),
+                bytes_injected: (injected.into_iter().flatten()).fold(0, u64::saturating_add),
                 ..JobWaits::default()
             };
             jobs.insert(index as u64, job);
