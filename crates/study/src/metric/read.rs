@@ -117,7 +117,7 @@ impl Metric {
             return Ok(None);
         };
         // A bin that the end cuts off has less than the others.
-        let rows = self.rows(result, column, how != How::Sum)?;
+        let rows = self.rows(result, &bins, column, how != How::Sum)?;
         let value = rows.and_then(|rows| with_zeros(how, &rows, self.bins_after(&bins)));
         // A variation has no unit.
         let tasks = match per.filter(|_| how != How::Variation) {
@@ -132,10 +132,11 @@ impl Metric {
     fn rows(
         &self,
         result: &ResultFile,
+        bins: &Bins,
         column: &str,
         whole: bool,
     ) -> Result<Option<Vec<u64>>, TraceError> {
-        let (Some(bins), Some(rows)) = (result.bins()?, result.series(column)?) else {
+        let Some(rows) = result.series(column)? else {
             return Ok(None);
         };
         let (from, to) = self.window();
@@ -148,12 +149,13 @@ impl Metric {
 
     /// Jain's index of the payload that endpoints received in the window: (Σx)² / (n Σx²).
     fn fairness(&self, result: &ResultFile, column: &str) -> Outcome {
-        let Some((endpoints, rest)) = endpoints_of(column) else {
+        let (Some((endpoints, rest)), Some(bins)) = (endpoints_of(column), result.bins()?) else {
             return Ok(None);
         };
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for endpoint in endpoints {
-            let Some(rows) = self.rows(result, &format!("endpoint.{endpoint}.{rest}"), false)?
+            let Some(rows) =
+                self.rows(result, &bins, &format!("endpoint.{endpoint}.{rest}"), false)?
             else {
                 return Ok(None);
             };
@@ -166,7 +168,10 @@ impl Metric {
     }
 
     fn mean(&self, result: &ResultFile, sum: &str, count: &str, how: How) -> Outcome {
-        let [sums, counts] = [sum, count].map(|column| self.rows(result, column, false));
+        let Some(bins) = result.bins()? else {
+            return Ok(None);
+        };
+        let [sums, counts] = [sum, count].map(|column| self.rows(result, &bins, column, false));
         let (Some(sums), Some(counts)) = (sums?, counts?) else {
             return Ok(None);
         };
@@ -227,7 +232,10 @@ impl Metric {
     /// all flits.
     fn ejection(&self, result: &ResultFile, class: &str) -> Outcome {
         let wanted = format!("class.{class}.ejected_flits");
-        let (Some(flits), Some(bins)) = (self.rows(result, &wanted, false)?, result.bins()?) else {
+        let Some(bins) = result.bins()? else {
+            return Ok(None);
+        };
+        let Some(flits) = self.rows(result, &bins, &wanted, false)? else {
             return Ok(None);
         };
         let mut all = 0u64;

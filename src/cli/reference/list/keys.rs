@@ -130,7 +130,7 @@ fn place(family: &Family) -> [String; 2] {
     [table.collect::<Vec<_>>().join("."), choice.to_string()]
 }
 
-/// Where the variant with this name is described, if there is one.
+/// The command that describes the variant with this name, if there is one.
 fn value_of(catalog: &Catalog, name: &str) -> Option<String> {
     let mut families = catalog.families().into_iter();
     let family = families.find(|family| family.variants.iter().any(|one| one.name == name))?;

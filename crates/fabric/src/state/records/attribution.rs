@@ -153,9 +153,9 @@ impl Attribution {
             + self.pressure_rows.capacity() * size_of::<((Time, InIndex, OutIndex), u64)>()
     }
 
-    /// Takes note of the packets of a queue that wait at `now`: on their way through the router they
-    /// do not yet. The notes of the queue begin at `first` in [`Attribution::here`]. Returns the
-    /// flits of all packets, each of which takes the room of `least` at least.
+    /// Takes note of the packets of a queue that wait at `now`: on their way through the router
+    /// they do not yet. The notes of the queue begin at `first` in [`Attribution::here`]. Returns
+    /// the flits of all packets, each of which takes the room of `least` at least.
     #[inline]
     pub fn look(
         &mut self,

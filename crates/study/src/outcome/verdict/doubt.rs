@@ -50,7 +50,7 @@ pub(super) fn doubt(claim: &Claim, mean: &Judgement, each: &[Judgement]) -> Opti
     })
 }
 
-/// How far a value is inside of the nearer of two ends; less than 0 outside.
+/// Distance of a value from the nearer of two ends between which it should be; less than 0 outside.
 fn inside([min, max]: [Option<f64>; 2], one: &Measured) -> f64 {
     let above = one.value - min.unwrap_or(f64::NEG_INFINITY);
     above.min(max.unwrap_or(f64::INFINITY) - one.value)
