@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::experiment::bill::price;
@@ -129,7 +130,13 @@ pub struct TuneOptions {
     #[arg(long, value_name = "R", default_value = "1")]
     pub ranks: NonZeroU32,
     /// Command that starts several ranks; their number and the program are added.
-    #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "mpirun -n",
+        requires = "ranks",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub launcher: String,
     /// Run nothing: write the job file of what is to be run next, which `weir sweep plan`, `run`
     /// and `submit` take.

@@ -52,9 +52,10 @@ pub struct Parameters {
     packet_size: Allowance,
     /// Notification of a source.
     becn: Becn,
-    /// Length of a separate notification (`becn = "cn"`).
+    /// Length of a separate notification, with `becn = "cn"` only (default: 1 flit).
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
-    cn_size: Size,
+    cn_size: Option<Size>,
     /// 1: acknowledgements and notifications share the virtual lane of the data, as in the paper.
     /// 2: they have a separate one, which goes first.
     #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
@@ -129,7 +130,7 @@ impl Default for Parameters {
             marking_rate: 0,
             packet_size: Allowance(Size::Flits(0)),
             becn: Becn::Ack,
-            cn_size: Size::Flits(1),
+            cn_size: None,
             virtual_lanes: 1,
             reaction: Reaction::QueuePair,
             table: Shape::Rule(Rule::Linear),
@@ -156,7 +157,13 @@ impl Parameters {
             let remedy = "give 1 (everything shares it) or 2 (acknowledgements have their own)";
             return Err(Invalid::new("virtual_lanes", what, remedy));
         }
-        let cn_flits = self.cn_size.flits(about.flit, about.max_packet.into());
+        if self.becn == Becn::Ack && self.cn_size.is_some() {
+            let what = "it would say nothing: acknowledgements notify";
+            let remedy = "leave it out, or set becn = \"cn\"";
+            return Err(Invalid::new("cn_size", what, remedy));
+        }
+        let cn_size = self.cn_size.unwrap_or(Size::Flits(1));
+        let cn_flits = cn_size.flits(about.flit, about.max_packet.into());
         if cn_flits > u64::from(about.max_packet) {
             let what = "a notification longer than the longest packet";
             let remedy = "give a size such as \"1 flits\"";

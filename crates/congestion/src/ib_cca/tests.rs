@@ -217,7 +217,11 @@ fn what_makes_no_sense_is_refused() {
         ("recovery_decrease = 0", "never move"),
         ("recovery_timer = \"0 ns\"", "no length"),
         ("virtual_lanes = 3", "3 virtual lanes"),
-        ("cn_size = \"2 packets\"", "longer than the longest"),
+        (
+            "becn = \"cn\"\ncn_size = \"2 packets\"",
+            "longer than the longest",
+        ),
+        ("cn_size = \"2 flits\"", "would say nothing"),
     ] {
         let refusal = refused(text, &network());
         assert!(refusal.contains(words), "{text}: {refusal}");

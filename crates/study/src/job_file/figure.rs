@@ -433,8 +433,11 @@ fn rows_at(
         FigureKind::Distribution => Some(format!("{name}.mean")),
         _ => None,
     };
-    if let Some(probe) = probe {
-        metric_at(at, &probe, jobs)?;
+    if let Some(probe) = probe
+        && let Err(error) = Metric::parse(&probe, jobs)
+    {
+        let [probed, written] = [format!("{probe:?}"), format!("{name:?}")];
+        return Err(at.wrong(error.message.replace(&probed, &written), error.remedy));
     }
     Ok(FigureY::Rows(name.to_string()))
 }

@@ -54,7 +54,7 @@ impl Study {
     /// All places that are not excluded.
     ///
     /// # Errors
-    /// If nothing is left, an exclusion excludes nothing, or there are too many points.
+    /// If nothing is left, an exclusion excludes no further point, or there are too many points.
     pub(crate) fn grid(&self) -> Result<Grid, ConfigError> {
         let seeds = self.seeds.as_ref();
         let grid = Grid {
@@ -83,7 +83,7 @@ impl Study {
         places.retain(|at| {
             let mut wanted = true;
             for ((selection, _), used) in self.excluded.iter().zip(&mut used) {
-                if selection.has(at) {
+                if wanted && selection.has(at) {
                     (wanted, *used) = (false, true);
                 }
             }
@@ -91,7 +91,7 @@ impl Study {
         });
         if let Some(((_, given), _)) = self.excluded.iter().zip(used).find(|(_, used)| !used) {
             return Err(given.wrong(
-                "this excludes nothing",
+                "this excludes no further point",
                 "remove it, or name values that meet",
             ));
         }

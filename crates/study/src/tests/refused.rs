@@ -210,6 +210,8 @@ fn exclusions() {
     );
     let twice = format!("{AXES}\n[[exclude]]\nload = 0.1\n[[exclude]]\nload = 0.1\nrouting = []\n");
     assert_refused(&twice, 16, &["no value is given"]);
+    let again = format!("{AXES}\n[[exclude]]\nload = 0.1\n[[exclude]]\nload = 0.1\n");
+    assert_refused(&again, 14, &["excludes no further point"]);
     let all = format!("{AXES}\n[[exclude]]\nload = [0.1, 0.2, 0.4, 0.8]\n");
     assert_refused(&all, 12, &["no point is left"]);
 }

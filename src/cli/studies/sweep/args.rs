@@ -80,6 +80,7 @@ pub struct RunOptions {
         long,
         value_name = "COMMAND",
         default_value = "mpirun -n",
+        requires = "ranks",
         value_parser = NonEmptyStringValueParser::new()
     )]
     pub launcher: String,
@@ -152,6 +153,7 @@ pub struct SubmitOptions {
         long,
         value_name = "COMMAND",
         default_value = "mpirun",
+        requires = "ranks_per_point",
         value_parser = NonEmptyStringValueParser::new()
     )]
     pub launcher: String,
