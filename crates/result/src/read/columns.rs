@@ -292,11 +292,20 @@ impl ResultFile {
     /// If the file is damaged.
     pub fn jobs_are_over(&self) -> Result<bool, TraceError> {
         for job in self.groups("data/jobs")? {
-            if self.number(&format!("data/jobs/{job}"), "over")? != Some(1.0) {
+            if !self.job_is_over(&format!("data/jobs/{job}"))? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// True if the job of this group was over when the run ended; else its finish and
+    /// communication time are missing.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn job_is_over(&self, group: &str) -> Result<bool, TraceError> {
+        Ok(self.number(group, "over")? == Some(1.0))
     }
 
     /// The names of the groups inside a group.

@@ -264,18 +264,12 @@ impl Metric {
     }
 }
 
-/// True if the run ended before the job whose group this is, so that its finish and communication
-/// time are missing.
-pub(super) fn is_cut_off(result: &ResultFile, group: &str) -> Result<bool, TraceError> {
-    Ok(result.number(group, "over")? != Some(1.0))
-}
-
 fn attribute_of(result: &ResultFile, group: &str, attribute: &str, unit: &str) -> Outcome {
     // The largest of no samples is stored as 0.
     let samples = |name| result.number(group, name);
     let empty = match attribute {
         "max_ps" => samples("samples")? == Some(0.0),
-        "finish_ps" | "communication_ps" => is_cut_off(result, group)?,
+        "finish_ps" | "communication_ps" => !result.job_is_over(group)?,
         "max_at_least_ps" => samples("samples")? == Some(0.0) && samples("missing")? == Some(0.0),
         _ => false,
     };
@@ -327,7 +321,7 @@ fn jobs(result: &ResultFile, pattern: &str) -> Result<Vec<(String, u64)>, TraceE
 
 /// None if the job was not done.
 fn tasks(result: &ResultFile, group: &str, how: How) -> Outcome {
-    if is_cut_off(result, group)? {
+    if !result.job_is_over(group)? {
         return Ok(None);
     }
     let times = result.column(group, "task_communication_ps")?;

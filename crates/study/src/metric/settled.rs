@@ -25,8 +25,10 @@ impl Metric {
     ) -> Result<Option<f64>, TraceError> {
         let mut sums: Vec<f64> = Vec::new();
         for own in result.groups("data/jobs")? {
-            let over = result.number(&format!("data/jobs/{own}"), "over")? == Some(1.0);
-            let chosen = job.map_or(!over, |job| job == own);
+            let chosen = match job {
+                Some(job) => job == own,
+                None => !result.job_is_over(&format!("data/jobs/{own}"))?,
+            };
             let rows = result.series(&format!("job.{own}.delivered_bytes"))?;
             let Some(rows) = rows.filter(|_| chosen) else {
                 continue;

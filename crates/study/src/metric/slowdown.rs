@@ -7,7 +7,6 @@
 //! section 3, calls the same ratio of a congested to an isolated run the congestion impact.)
 
 use super::pattern::{chosen, fits};
-use super::read::is_cut_off;
 use super::{How, Metric, NotAMetric, What};
 
 /// Reads the name of a metric of one job.
@@ -181,7 +180,7 @@ impl Slowdown {
         if let What::Attribute { group, .. } = &what
             && group.starts_with("data/latency/")
             && match application {
-                true => is_cut_off(run.result, &format!("data/jobs/{job}"))?,
+                true => !run.result.job_is_over(&format!("data/jobs/{job}"))?,
                 false => much_is_missing(run.result, group)?,
             }
         {
@@ -260,6 +259,6 @@ fn time(result: &ResultFile, job: &str) -> Outcome {
     let time = start
         .zip(finish)
         .map(|(start, finish)| (finish - start) / 1e3);
-    let done = !is_cut_off(result, &group)?;
+    let done = result.job_is_over(&group)?;
     Ok(time.filter(|_| done))
 }
