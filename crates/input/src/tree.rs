@@ -72,15 +72,28 @@ impl Node {
 
     /// The same value as a default, without a place in a file.
     pub fn forgotten(self) -> Node {
+        self.placed(&Origin::Default)
+    }
+
+    /// The same value with all of it at one place.
+    pub fn placed(self, origin: &Origin) -> Node {
+        let place = |node: Node| node.placed(origin);
         let value = match self.value {
-            Value::Array(items) => Value::Array(items.into_iter().map(Node::forgotten).collect()),
+            Value::Array(items) => Value::Array(items.into_iter().map(place).collect()),
             Value::Table(members) => {
-                let member = |one: Member| Member::default(&one.key, one.value.forgotten());
+                let member = |one: Member| Member {
+                    key: one.key,
+                    origin: origin.clone(),
+                    value: place(one.value),
+                };
                 Value::Table(members.into_iter().map(member).collect())
             }
             other => other,
         };
-        Node::default(value)
+        Node {
+            value,
+            origin: origin.clone(),
+        }
     }
 
     /// The members, if this is a table.

@@ -41,7 +41,9 @@ pub(in crate::config) fn with_preset<F: Copy>(
     };
     let values = Section::from_toml(&format!("preset = {{ {} }}", found.values))?.node;
     let values = values.members().first().map(|member| member.value.clone());
-    let values = values.map_or(Node::default(Value::Table(Vec::new())), Node::forgotten);
+    let values = values.unwrap_or(Node::default(Value::Table(Vec::new())));
+    // What is wrong with them is shown at the line that chooses them.
+    let values = values.placed(&chosen.value.origin);
     if let Value::Table(members) = &mut section.node.value {
         members.retain(|member| member.key != preset::KEY);
     }
@@ -68,6 +70,15 @@ mod tests {
         assert!(chosen.contains("threshold = \"60 flits\""), "{chosen}");
         assert!(chosen.contains("timeout = \"1 us\""), "{chosen}");
         assert!(!chosen.contains("preset"), "{chosen}");
+    }
+
+    #[test]
+    fn a_value_of_a_preset_is_refused_at_the_line_that_chooses_it() {
+        let text = "scheme = \"lhrp\"\npreset = \"jiang2015\"\nretries = 4";
+        let section = Section::from_toml(text).expect("TOML");
+        let section = with_preset(section, &catalog().schemes).expect("good");
+        let refused = section.refuse(Invalid::new("timeout", "too long", "shorten it"));
+        assert_eq!(refused.line(), Some(2), "{refused}");
     }
 
     #[test]
