@@ -251,7 +251,7 @@ fn a_hung_application_is_an_error_that_names_who_waits_for_whom() {
     let error = run_alone(network(), hang).unwrap_err();
     let words = error.to_string();
     assert!(
-        words.starts_with("the application \"program\" hangs at"),
+        words.starts_with("the application \"program\" hangs, as seen at"),
         "{words}"
     );
     assert!(words.ends_with(HANG), "{words}");

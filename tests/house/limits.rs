@@ -137,10 +137,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             108,
         ),
         (
-            "crates/workload/src/replay/connections.rs fn what_is_wrong_is_refused_with_its_line",
-            88,
-        ),
-        (
             "crates/workload/src/replay/chakra/tests.rs fn \
              communicators_come_from_a_file_or_from_the_trace",
             79,
@@ -218,7 +214,10 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             79,
         ),
         ("crates/workload/src/replay/allprof/call.rs fn call", 77),
-        ("crates/workload/src/replay/connections.rs fn graphs", 93),
+        (
+            "crates/workload/src/replay/connections/mod.rs fn graphs",
+            93,
+        ),
         ("crates/workload/src/replay/simgrid/action.rs fn action", 75),
         (
             "crates/workload/src/replay/simgrid/action.rs fn collective",

@@ -370,7 +370,7 @@ fn the_program_names_the_cycle_and_leaves_no_result() {
         assert_eq!(ran.code, Some(4), "{}", ran.stderr);
         let start = ran
             .stderr
-            .find("the network is deadlocked at")
+            .find("the network is deadlocked, as seen at")
             .expect("a diagnosis");
         let lines = ran.stderr[start..].lines();
         let end = |line: &&str| !line.contains("waits for room in router");

@@ -8,7 +8,7 @@ use serde::de::{
 };
 
 use super::error::Origin;
-use super::nearest::suggest;
+use super::suggest;
 use super::tree::{Member, Node, Value};
 
 /// Reason why a value does not fit its type.

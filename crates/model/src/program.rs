@@ -5,4 +5,4 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Raised by every change to weir that changes the results of an experiment that could be run
 /// before. A sweep's directory keeps points of different versions apart.
-pub const MODEL_VERSION: u32 = 18;
+pub const MODEL_VERSION: u32 = 19;

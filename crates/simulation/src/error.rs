@@ -4,13 +4,14 @@ use thiserror::Error;
 
 use weir_engine::TransportError;
 use weir_fabric::{Deadlock, Fault, Halt};
+use weir_input::Duration;
 use weir_model::{LATEST, Time};
 
 /// Reasons why a valid run did not come to its end. All are fatal for the run.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// Packets are in flight and can never move again.
-    #[error("the network is deadlocked at {simulated_ps} ps: {deadlock}")]
+    #[error("the network is deadlocked, as seen at {}: {deadlock}", Duration(*simulated_ps))]
     Deadlocked {
         /// Simulated time when it was noticed.
         simulated_ps: u64,
@@ -19,8 +20,9 @@ pub enum RunError {
     },
     /// The tasks of an application wait for each other, or for messages that are never sent.
     #[error(
-        "the application {job:?} hangs at {simulated_ps} ps: {tasks} of its tasks wait for ever, \
-         with no message on its way and nothing to compute: {}{}",
+        "the application {job:?} hangs, as seen at {}: {tasks} of its tasks wait for ever, with no \
+         message on its way and nothing to compute: {}{}",
+        Duration(*simulated_ps),
         waiting.join("; "),
         if *tasks > waiting.len() as u64 { "; …" } else { "" }
     )]
@@ -36,8 +38,9 @@ pub enum RunError {
     },
     /// Nothing is left to happen but packets are in flight, and no cycle explains it.
     #[error(
-        "nothing moves at {simulated_ps} ps while {in_flight} packets are in flight, and no \
-         deadlock explains it; this is a defect of weir, please report it with the experiment file"
+        "nothing moves, as seen at {}, while {in_flight} packets are in flight, and no deadlock \
+         explains it; this is a defect of weir, please report it with the experiment file",
+        Duration(*simulated_ps)
     )]
     Stuck {
         /// Simulated time when it was noticed.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::nearest::nearest;
+use super::nearest;
 use weir_model::{Bandwidth, FlitSize, LATEST, Time};
 
 /// A length of time in whole picoseconds: `"50 ns"`, `"1.5 us"`. May be zero; at most

@@ -85,7 +85,7 @@ impl<T: Worded> de::Visitor<'_> for WordOr<T> {
         text.parse().map(T::quantity).map_err(|e: String| {
             if is_word {
                 let names: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
-                let near = crate::nearest::nearest(text, names);
+                let near = crate::nearest(text, names);
                 let near = near.map_or(String::new(), |word| format!("did you mean {word:?}? "));
                 E::custom(format!(
                     "{text:?} is not known here; {near}write {}",

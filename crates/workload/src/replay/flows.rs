@@ -9,7 +9,7 @@ use super::input::Input;
 use super::table::{Flow, content, tasks};
 use super::{Build, Content, Coverage, Fault, Refusal, Scale, nanosecond};
 use weir_input::registry::{Entry, Keys};
-use weir_input::{Duration, Section};
+use weir_input::{BadRow, Duration, Rows, Section};
 
 keys! {
     /// A CSV file with a line of names, `source,destination,bytes,start`, in any order, and a line
@@ -46,18 +46,16 @@ struct Row {
 fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
     let params: Params = section.parse()?;
     let input = Input::open(path)?;
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_reader(input);
+    let mut rows = Rows::new(input, true);
+    let names = rows.names().map_err(damaged)?;
     let (mut flows, mut highest) = (Vec::new(), None);
-    let mut rows = reader.deserialize::<Row>();
-    while let Some(row) = rows.next() {
-        let line = rows.reader().position().line();
-        let row = row.map_err(|error| damaged(&error))?;
-        let refuse =
-            |(message, remedy): (String, String)| Fault::at_line(line - 1, message, remedy);
+    while let Some((line, row)) = rows.advance().map_err(damaged)? {
+        let row: Row = row
+            .deserialize(Some(&names))
+            .map_err(|error| damaged(mistyped(line, &error)))?;
+        let refuse = |(message, remedy): (String, String)| Fault::at_line(line, message, remedy);
         let ps = row.start * params.unit.0 as f64;
-        if !(0.0..1e19).contains(&ps) {
+        if ps.is_nan() || ps < 0.0 {
             let message = format!("{} is no time", row.start);
             return Err(refuse((message, "write 0 or more".into())).into());
         }
@@ -76,25 +74,28 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
         flows.push(flow);
     }
     let tasks = tasks(highest, params.tasks, flows.len())?;
-    let hash = reader.into_inner().hash();
+    let hash = rows.into_inner().hash();
     Ok(content(&flows, tasks, Coverage::default(), hash))
 }
 
-/// An error of the CSV reader, with the line.
-pub fn damaged(error: &csv::Error) -> Fault {
+fn damaged(bad: BadRow) -> Fault {
     let remedy =
         "write a line of names, `source,destination,bytes,start`, and whole numbers below it";
-    let mut fault = Fault::new(error.to_string(), remedy);
-    if let Some(position) = error.position() {
-        fault.place = format!("line {}", position.line());
-    }
-    if let csv::ErrorKind::Deserialize { err, .. } = error.kind() {
-        let column = err
-            .field()
-            .map_or(String::new(), |field| format!("column {}: ", field + 1));
-        fault.message = format!("{column}{}", err.kind());
-    }
-    fault
+    Fault::at_line(bad.line, bad.message, remedy)
+}
+
+/// A row whose values are no numbers.
+fn mistyped(line: u64, error: &csv::Error) -> BadRow {
+    let message = match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            let column = err
+                .field()
+                .map_or(String::new(), |field| format!("column {}: ", field + 1));
+            format!("{column}{}", err.kind())
+        }
+        _ => error.to_string(),
+    };
+    BadRow { line, message }
 }
 
 #[cfg(test)]
@@ -159,6 +160,16 @@ mod tests {
                 "source,destination,bytes,start\n0,1,5,-1\n",
                 "",
                 ["line 2", "-1 is no time", "0 or more"],
+            ),
+            (
+                "source,destination,bytes,start\r\n0,1,5,0\r\n0,1,5,-1",
+                "",
+                ["line 3", "-1 is no time", "0 or more"],
+            ),
+            (
+                "source,destination,bytes,start\n0,1,5,1e18\n",
+                "",
+                ["line 2", "later than can be simulated", "`unit`"],
             ),
             (
                 "source,destination,bytes\n0,7,5\n",

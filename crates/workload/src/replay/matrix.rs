@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale};
-use weir_input::Section;
 use weir_input::registry::{Entry, Keys};
+use weir_input::{BadRow, Rows, Section};
 use weir_model::{Invalid, LONGEST_MESSAGE};
 
 keys! {
@@ -99,17 +99,13 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
 
 /// The matrix, and the hash of the file.
 fn rows(path: &Path) -> Result<(Vec<Vec<u64>>, String), Fault> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .trim(csv::Trim::All)
-        .from_reader(Input::open(path)?);
+    let mut read = Rows::new(Input::open(path)?, false);
     let mut rows: Vec<Vec<u64>> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| Fault {
-            remedy: "write a line for each task, with as many numbers as there are lines".into(),
-            ..super::flows::damaged(&error)
-        })?;
-        let line = record.position().map_or(0, csv::Position::line);
+    let damaged = |bad: BadRow| {
+        let remedy = "write a line for each task, with as many numbers as there are lines";
+        Fault::at_line(bad.line, bad.message, remedy)
+    };
+    while let Some((line, record)) = read.advance().map_err(damaged)? {
         let mut row = Vec::with_capacity(record.len());
         for (field, column) in record.iter().zip(1..) {
             let bytes = match field {
@@ -135,7 +131,7 @@ fn rows(path: &Path) -> Result<(Vec<Vec<u64>>, String), Fault> {
             "write as many lines as numbers in a line: one for each task",
         ));
     }
-    Ok((rows, reader.into_inner().hash()))
+    Ok((rows, read.into_inner().hash()))
 }
 
 #[cfg(test)]

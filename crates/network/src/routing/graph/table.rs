@@ -18,7 +18,7 @@ use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::graph::Graph;
 use weir_input::registry::{Entry, Keys};
-use weir_input::{ConfigError, Section};
+use weir_input::{BadRow, ConfigError, Rows, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 
 /// The key of the table, which errors name.
@@ -82,22 +82,13 @@ impl Forwarding {
         let graph = self.next.graph.clone();
         let names: HashMap<&str, RouterId> =
             graph.names().iter().map(String::as_str).zip(0..).collect();
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .comment(Some(b'#'))
-            .from_reader(text.trim_start().as_bytes());
-        let head = reader
-            .headers()
-            .map_err(|error| wrong(1, error.to_string()))?;
+        let bad = |bad: BadRow| wrong(bad.line, bad.message);
+        let mut rows = Rows::new(text.as_bytes(), true);
+        let head = rows.names().map_err(bad)?;
         if head.iter().collect::<Vec<_>>().join(",") != COLUMNS {
             return Err(wrong(1, "the first line is another".into()));
         }
-        for record in reader.into_records() {
-            let record = record.map_err(|error| {
-                let line = error.position().map_or(1, csv::Position::line);
-                wrong(line, error.to_string())
-            })?;
-            let line = record.position().map_or(1, csv::Position::line);
+        while let Some((line, record)) = rows.advance().map_err(bad)? {
             let mut routers = [0; 3];
             for (router, name) in routers.iter_mut().zip(&record) {
                 let known = names.get(name).copied();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::kind_problem;
-use weir_input::{Duration, Rate};
+use weir_input::{BadRow, Duration, Rate, Rows};
 use weir_model::{Bandwidth, Invalid, KindName, RouterId, TERMINAL, Time};
 
 /// The key of the table, which errors name.
@@ -168,12 +168,9 @@ fn wrong(line: u64, what: String) -> Invalid {
 }
 
 fn rows(text: &str, kinds: &mut Vec<KindName>) -> Result<Vec<Row>, Invalid> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .comment(Some(b'#'))
-        .from_reader(text.trim_start().as_bytes());
-    let head = reader.headers().cloned();
-    let head = head.map_err(|error| wrong(1, error.to_string()))?;
+    let bad = |bad: BadRow| wrong(bad.line, bad.message);
+    let mut read = Rows::new(text.as_bytes(), true);
+    let head = read.names().map_err(bad)?;
     let mut places = [None; COLUMNS.len()];
     for (at, name) in head.iter().enumerate() {
         match COLUMNS.iter().position(|known| *known == name) {
@@ -186,12 +183,7 @@ fn rows(text: &str, kinds: &mut Vec<KindName>) -> Result<Vec<Row>, Invalid> {
         return Err(wrong(1, "the first line has no from and to".into()));
     }
     let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| {
-            let line = error.position().map_or(1, csv::Position::line);
-            wrong(line, error.to_string())
-        })?;
-        let line = record.position().map_or(1, csv::Position::line);
+    while let Some((line, record)) = read.advance().map_err(bad)? {
         let value = |column: usize| -> Option<&str> {
             let text = record.get(places[column]?)?;
             (!text.is_empty()).then_some(text)

@@ -384,6 +384,7 @@ impl<'a> Calls<'a> {
             let tasks = u32::try_from(communicator.size).unwrap_or(u32::MAX);
             signed_task(arguments.integer(at)?, tasks)
         };
+        let at_root = |at: usize| root(at).map(|root| u64::from(root) == communicator.rank);
         // Lists of counts follow their address in a separate field, if they are present.
         let listed = |plain: usize, lists: usize| arguments.fields.len() == plain + lists;
         Ok(match name {
@@ -393,9 +394,13 @@ impl<'a> Calls<'a> {
             "Allreduce" => plain(Kind::Allreduce, 0, arguments.bytes(2, 3)?),
             "Scan" | "Exscan" => plain(Kind::Scan, 0, arguments.bytes(2, 3)?),
             "Reduce_scatter_block" => plain(Kind::ReduceScatter, 0, arguments.bytes(2, 3)?),
-            "Allgather" => plain(Kind::Allgather, 0, arguments.bytes(1, 2)?),
-            "Alltoall" => plain(Kind::Alltoall, 0, arguments.bytes(1, 2)?),
+            // With MPI_IN_PLACE only what is received is said; at the root of a gather, too, and
+            // what is sent at that of a scatter.
+            "Allgather" => plain(Kind::Allgather, 0, arguments.bytes(4, 5)?),
+            "Alltoall" => plain(Kind::Alltoall, 0, arguments.bytes(4, 5)?),
+            "Gather" if at_root(6)? => plain(Kind::Gather, root(6)?, arguments.bytes(4, 5)?),
             "Gather" => plain(Kind::Gather, root(6)?, arguments.bytes(1, 2)?),
+            "Scatter" if at_root(6)? => plain(Kind::Scatter, root(6)?, arguments.bytes(1, 2)?),
             "Scatter" => plain(Kind::Scatter, root(6)?, arguments.bytes(4, 5)?),
             "Gatherv" if listed(9, 2) => {
                 let root = root(9)?;

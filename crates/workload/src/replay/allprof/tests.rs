@@ -188,6 +188,40 @@ fn what_cannot_be_known_is_ignored_with_words() {
 }
 
 #[test]
+fn in_place_sizes_are_those_of_the_other_buffer() {
+    let nothing = "-1:0:0,0,0";
+    let (ten, hundred) = ("2:10:11,8,8", "2:100:11,8,8");
+    let lines = |rank: u32| {
+        let ([sent, gathered], [given, scattered], (handle, time)) = match rank {
+            0 => ([nothing, ten], [ten, nothing], (9_000, 130)),
+            _ => ([ten, nothing], [nothing, ten], (8_000, 70)),
+        };
+        let call = |name: &str, arguments: String| {
+            format!("MPI_{name}:{time}:{arguments}:{handle},{rank},2:{time}\n")
+        };
+        [
+            call("Allgather", format!("{nothing}:{hundred}")),
+            call("Alltoall", format!("{nothing}:{hundred}")),
+            call("Gather", format!("{sent}:{gathered}:0")),
+            call("Scatter", format!("{given}:{scattered}:0")),
+            "MPI_Finalize".to_string(),
+        ]
+        .concat()
+    };
+    let with = |text: &str, rank| text.replace("MPI_Finalize", &lines(rank));
+    let (first, second) = (with(FIRST, 0), with(SECOND, 1));
+    let sent = |files: &[(&str, &[u8])]| {
+        let trace = read_files("allprof", "", files).unwrap();
+        let mut sent: Vec<_> = replay(&trace).finish().messages;
+        sent.sort_unstable_by_key(|sent| sent.at);
+        sent.iter().map(|sent| sent.bytes).collect::<Vec<_>>()
+    };
+    let before = sent(&files(FIRST, SECOND)).len();
+    let all = sent(&files(&first, &second));
+    assert_eq!(all[before..], [800, 800, 800, 800, 80, 80]);
+}
+
+#[test]
 fn mpich_has_other_numbers() {
     // In MPICH -1 means no process, and -2 any process.
     let second = SECOND.replace("8:-1:-1:8000", "8:-2:-1:8000");

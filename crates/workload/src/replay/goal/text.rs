@@ -297,7 +297,8 @@ impl Reader {
                 node.tag = match number(words.next(), "tag")? {
                     tag if tag < u64::from(ANY) => tag as u32,
                     tag => {
-                        return wrong(format!("the tag {tag} has more than 32 bits"), "write less");
+                        let message = format!("the tag {tag} is beyond {}", ANY - 1);
+                        return wrong(message, "write a smaller one");
                     }
                 };
             }

@@ -330,11 +330,11 @@ impl Actions {
             }
             "gather" => {
                 one.arguments(2, 5)?;
-                plain(Kind::Gather, one.root(2)?, one.bytes(0, one.size_of(3)?)?)
+                plain(Kind::Gather, one.root(2)?, one.part([1, 0])?)
             }
             "scatter" => {
                 one.arguments(2, 5)?;
-                plain(Kind::Scatter, one.root(2)?, one.bytes(1, one.size_of(4)?)?)
+                plain(Kind::Scatter, one.root(2)?, one.part([0, 1])?)
             }
             "gatherv" => {
                 one.arguments(1 + tasks, tasks + 4)?;

@@ -132,6 +132,16 @@ impl One<'_> {
         places.map(|at| self.bytes(at, size)).collect()
     }
 
+    /// Bytes of a part of a gather or scatter (two counts, the root, the types of the counts): by
+    /// one count at the root and the other elsewhere. With MPI_IN_PLACE the root's other one is 0.
+    pub fn part(&self, [at_root, elsewhere]: [usize; 2]) -> Result<u64, Wrong> {
+        let at = match self.root(2)? == self.task {
+            true => at_root,
+            false => elsewhere,
+        };
+        self.bytes(at, self.size_of(at + 3)?)
+    }
+
     /// Sizes of all processes, if this is the root.
     pub fn at_root(&self, root: u32, from: usize, size: u64) -> Result<Option<Arc<[u64]>>, Wrong> {
         match root == self.task {

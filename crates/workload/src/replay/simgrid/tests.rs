@@ -63,6 +63,16 @@ fn a_file_for_each_process_is_the_same_as_one_for_all() {
 }
 
 #[test]
+fn in_place_the_root_says_what_the_others_send_or_get() {
+    let text = "0 init\n1 init\n0 gather 0 100 0\n1 gather 100 0 0\n0 scatter 60 0 0\n\
+        1 scatter 0 60 0\n0 finalize\n1 finalize\n";
+    let trace = read_bytes("simgrid", "", text.as_bytes()).unwrap();
+    let run = replay(&trace).finish();
+    let sent = run.messages.iter().map(|sent| (sent.from, sent.bytes));
+    assert_eq!(sent.collect::<Vec<_>>(), [(1, 100), (0, 60)]);
+}
+
+#[test]
 fn sizes_have_types() {
     // init with an argument: doubles by default; 1 is int.
     let text = "0 init 1\n1 init 1\n0 send 1 0 10\n0 send 1 0 10 1\n1 recv 0 0 10\n1 recv 0 0 -1\n\
@@ -91,7 +101,7 @@ fn sizes_of_their_own_reach_whom_they_should() {
     let by = trace.algorithms(&crate::tasks::Algorithms::default());
     let by: Vec<String> = by.iter().map(ToString::to_string).collect();
     for expected in [
-        "1 alltoallv of 6 tasks by pairwise",
+        "1 alltoallv of 6 tasks by ring",
         "1 gatherv of 6 tasks by linear",
         "1 bcast of 6 tasks by binomial",
         "1 reduce_scatter of 6 tasks by pairwise",

@@ -57,10 +57,9 @@ impl Vector {
     pub fn algorithm(&self, algorithms: &Algorithms) -> &'static str {
         match self.kind {
             VectorKind::Gatherv | VectorKind::Scatterv => "linear",
-            VectorKind::Allgatherv => "ring",
-            VectorKind::ReduceScatter => "pairwise",
             VectorKind::Alltoallv if algorithms.alltoall == AlltoallBy::Linear => "linear",
-            VectorKind::Alltoallv => "pairwise",
+            VectorKind::Allgatherv | VectorKind::Alltoallv => "ring",
+            VectorKind::ReduceScatter => "pairwise",
         }
     }
 

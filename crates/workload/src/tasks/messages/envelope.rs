@@ -46,7 +46,7 @@ impl EnvelopeKind {
 pub struct Envelope {
     /// Purpose of the message.
     pub kind: EnvelopeKind,
-    /// Its tag. Used by `Eager` and `Request`.
+    /// Its tag. For `Clear`, `Data` and `Received`: the tag of the request.
     pub tag: Tag,
     /// The number of the message among those from its sender to its receiver, from 0, with
     /// [`Envelope::BITS`] bits. For `Clear`, `Data` and `Received`: the number of the request.
@@ -76,11 +76,10 @@ impl Envelope {
     }
 
     /// True if the message carries content from one task to another. Requests and steps of
-    /// collective operations do not. (For steps that send a request first, the content counts.)
+    /// collective operations do not.
     pub fn is_content(self) -> bool {
         match self.kind {
-            EnvelopeKind::Eager => self.tag < COLLECTIVE_TAG,
-            EnvelopeKind::Data => true,
+            EnvelopeKind::Eager | EnvelopeKind::Data => self.tag < COLLECTIVE_TAG,
             EnvelopeKind::Request | EnvelopeKind::Clear | EnvelopeKind::Received => false,
         }
     }
@@ -153,6 +152,8 @@ mod tests {
                 assert!(!Envelope::is_part(envelope.to_stamp()));
                 let clear = kind == EnvelopeKind::Clear;
                 assert_eq!(Envelope::is_clear(envelope.to_stamp()), clear);
+                let step = tag == COLLECTIVE_TAG;
+                assert_eq!(envelope.is_content(), kind.has_content() && !step);
                 if kind.has_content() {
                     let part = envelope.to_stamp_of_part();
                     assert_eq!(Envelope::from_stamp(part), Some(envelope));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use toml::de::DeTable;
 
-use super::error::{ConfigError, Origin, Source};
-use super::tree::{Node, Value, members, syntax_error};
+use crate::error::{ConfigError, Origin, Source};
+use crate::tree::{Node, Value, members, syntax_error};
 use weir_model::unprintable;
 
 /// Keys of texts that may have several lines.

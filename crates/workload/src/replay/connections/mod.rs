@@ -142,7 +142,13 @@ fn fires(kind: &[&str]) -> Result<Fires, Wrong> {
     match kind {
         ["oneshot"] => Ok(Fires::After(1)),
         ["multishot"] => Ok(Fires::Each),
-        ["barrier", "count", count] | ["barrier", count] => number(count).map(Fires::After),
+        ["barrier", "count", count] | ["barrier", count] => match number(count)? {
+            0 => Err((
+                "a barrier of 0 events fires before any".into(),
+                "write `start` at the connections that it starts, or a count from 1 on".into(),
+            )),
+            events => Ok(Fires::After(events)),
+        },
         other => Err((
             format!("a trigger `{}` is not known", short(&other.join(" "))),
             "`oneshot`, `multishot` and `barrier count N` are".into(),
@@ -172,7 +178,13 @@ impl File {
                 ));
             }
             ["trigger", "id", id, kind @ ..] => {
-                self.triggers.insert(number(id)?, fires(kind)?);
+                let id = number(id)?;
+                if self.triggers.insert(id, fires(kind)?).is_some() {
+                    return Err((
+                        format!("the trigger {id} has been described before"),
+                        "give each trigger its own number".into(),
+                    ));
+                }
             }
             [pair, rest @ ..] if pair.contains("->") => {
                 let tasks = u32::try_from(self.nodes.unwrap_or(0)).unwrap_or(u32::MAX);
@@ -347,145 +359,4 @@ fn graphs(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::{read_bytes, refused, replay};
-    use weir_model::NS;
-
-    const MATRIX: &str = "Nodes 4\nConnections 3\n0->1 id 1 start 500 size 100 recv_done_trigger 7\n\
-        1->2 trigger 7 size 200 prio 3\n3->2 start 0 size 300\ntrigger id 7 oneshot\n";
-
-    #[test]
-    fn connections_start_at_their_times_and_by_triggers() {
-        let trace = read_bytes("connections", "", MATRIX.as_bytes()).unwrap();
-        let run = replay(&trace).finish();
-        let mut sent: Vec<_> = run
-            .messages
-            .iter()
-            .map(|sent| (sent.from, sent.at))
-            .collect();
-        sent.sort_unstable();
-        assert_eq!(sent, [(0, 500), (1, 500 + 100 + NS), (3, 0)]);
-        assert_eq!(
-            trace.coverage.to_string(),
-            "1 priorities (ignored: messages have none), 3 messages of 600 bytes in all, 1 triggers"
-        );
-    }
-
-    #[test]
-    fn spellings_of_other_versions_are_read() {
-        let sent = |text: &str| {
-            let trace = read_bytes("connections", "", text.as_bytes()).unwrap();
-            let run = replay(&trace).finish();
-            let mut sent: Vec<_> = run
-                .messages
-                .iter()
-                .map(|sent| (sent.at, sent.bytes))
-                .collect();
-            sent.sort_unstable();
-            sent
-        };
-        // The number of a message may be left out.
-        let numbered = "Nodes 2\nConnections 2\nTriggers 0\n0->1 id 1 msg 1 start 5 size 40\n\
-            0->1 id 1 msg 2 start 5 size 40\n";
-        assert_eq!(sent(numbered), [(5, 40), (5, 40)]);
-        let plain = numbered.replace("msg 1", "msg").replace("msg 2", "msg");
-        assert_eq!(sent(&plain), [(5, 40), (5, 40)]);
-        let decimal = |start: &str| sent(&format!("Nodes 2\n0->1 start {start} size 40\n"));
-        assert_eq!(decimal("1500.75"), [(1_501, 40)]);
-        assert_eq!(decimal("1500.25"), [(1_500, 40)]);
-        assert_eq!(decimal("1.5e3"), [(1_500, 40)]);
-        // One event and one message: it does not matter that the trigger may fire again.
-        let again = MATRIX.replace("oneshot", "multishot");
-        assert_eq!(sent(&again), sent(MATRIX));
-    }
-
-    #[test]
-    fn what_is_wrong_is_refused_with_its_line() {
-        for (from, to, parts) in [
-            ("0->1", "0->9", ["line 3", "no task 9", "from 0 to 3"]),
-            ("0->1", "0=>1", ["line 3", "no statement", "src->dst"]),
-            (
-                "Connections 3",
-                "Connections 4",
-                ["Connections 4", "there are 3", "not complete"],
-            ),
-            ("Nodes 4\n", "", ["line 2", "no task 0 among 0", ""]),
-            ("size 300", "", ["line 5", "never ends", "`size`"]),
-            (
-                "start 0 ",
-                "",
-                ["line 5", "when the connection starts", "`trigger N`"],
-            ),
-            (
-                "trigger 7 size",
-                "trigger 8 size",
-                ["line 4", "no trigger 8", "oneshot"],
-            ),
-            (
-                "recv_done",
-                "send_done",
-                ["line 4", "fired by task 0", "recv_done_trigger"],
-            ),
-            (
-                "oneshot",
-                "barrier count 2",
-                ["line 4", "2 events, and there are 1", "barrier counts"],
-            ),
-            (
-                "oneshot",
-                "bishot",
-                ["line 6", "`bishot` is not known", "barrier count"],
-            ),
-            (
-                "Nodes 4",
-                "Nodes 4\nTriggers 2",
-                ["`Triggers 2`, and there are 1", "not complete", ""],
-            ),
-            (
-                "Nodes 4",
-                "Nodes 4\nFailures 1",
-                ["line 2", "failures of links", "`Failures 0`"],
-            ),
-            (
-                "start 500",
-                "start -500",
-                ["line 3", "`start`: `-500` is no time", "0 or more"],
-            ),
-            (
-                "size 100",
-                "size -100",
-                ["line 3", "`size`: `-100` is no number", "whole number"],
-            ),
-            (
-                "start 500",
-                "msg starts 500",
-                ["line 3", "`starts` is not known", "`msg`"],
-            ),
-            (
-                "prio 3",
-                "color 3",
-                ["line 4", "`color` is not known", "`prio`"],
-            ),
-            (
-                "prio 3",
-                "prio",
-                ["line 4", "`prio` has no value", "write it"],
-            ),
-        ] {
-            assert!(MATRIX.contains(from));
-            let said = refused("connections", "", &MATRIX.replacen(from, to, 1));
-            for part in parts {
-                assert!(said.contains(part), "{to:?}: {said:?} lacks {part:?}");
-            }
-        }
-        let two = MATRIX.replace("start 0 size", "trigger 7 size");
-        let said = refused("connections", "", &two.replace("oneshot", "multishot"));
-        for part in [
-            "line 4",
-            "one of 2 messages at each of 1 events",
-            "`oneshot`",
-        ] {
-            assert!(said.contains(part), "{said:?} lacks {part:?}");
-        }
-    }
-}
+mod tests;
