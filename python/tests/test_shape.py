@@ -42,6 +42,21 @@ def test_series_by_job_are_the_columns_and_what_follows_from_them(tree, result):
     assert (data["delivered_rate"].attrs["units"], data["mean_network_latency"].attrs["units"]) == ("Gbps", "ps")
 
 
+def test_a_bin_that_the_end_cuts_off_is_shorter(tree):
+    whole = weir.by_job(tree)
+    cut = tree.copy()
+    # 6 us of 12 bins of 500 ns; the last one now ends after 200 ns.
+    cut["summary"].attrs = tree["summary"].attrs | {"simulated_ps": 5_700_000}
+    data = weir.by_job(cut)
+    rates = [one["delivered_rate"].sel(job="victims").values for one in (whole, data)]
+    assert numpy.allclose(rates[1][:-1], rates[0][:-1])
+    assert rates[1][-1] == pytest.approx(rates[0][-1] * 500 / 200) and rates[0][-1] > 0
+    over = {name: job.attrs | {"over": True} for name, job in cut["jobs"].children.items()}
+    for name, attributes in over.items():
+        cut[f"jobs/{name}"].attrs = attributes
+    assert numpy.allclose(weir.by_job(cut)["delivered_rate"], whole["delivered_rate"])
+
+
 def test_units_are_converted_and_said(tree):
     ports = tree["ports"].to_dataset()
     busy = weir.convert(ports["busy_ps"], "us")

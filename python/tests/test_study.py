@@ -123,6 +123,10 @@ def test_claims_are_those_of_the_file(study, program):
     claims = weir.claims(study)
     assert claims.index.tolist() == ["long-ways"]
     assert claims.loc["long-ways", "says"] == "Valiant routes are longer."
+    text = (study / "claims.csv").read_text()
+    (study / "claims.csv").write_text(text.replace("Valiant routes", "'-1 ns (routes)"))
+    assert weir.claims(study).loc["long-ways", "says"] == "-1 ns (routes) are longer."
+    (study / "claims.csv").write_text(text)
     with open(study / "claims.csv", newline="", encoding="utf-8") as file:
         assert next(csv.DictReader(file))["measured"] == str(claims.loc["long-ways", "measured"])
 

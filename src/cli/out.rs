@@ -1,8 +1,12 @@
 //! Directories for what commands write.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+
+use crate::cli::process::failure::Failure;
+use weir_study::about;
 
 /// A path in UTF-8: HDF5 takes no other.
 pub fn utf8_path() -> impl TypedValueParser<Value = PathBuf> {
@@ -16,4 +20,17 @@ pub fn utf8_path() -> impl TypedValueParser<Value = PathBuf> {
 pub fn default_out(file: &Path) -> PathBuf {
     let name = file.file_stem().unwrap_or_default();
     Path::new("out").join(&*name.to_string_lossy())
+}
+
+/// Makes the directory of a page, which `option` names.
+///
+/// # Errors
+/// Bad input if that is not possible.
+pub fn make(dir: &Path, option: &str) -> Result<(), Failure> {
+    fs::create_dir_all(dir).map_err(|error| {
+        let cause = about(dir)(error);
+        Failure::bad_input(format!(
+            "error: {cause}\n  help: name another directory with {option}"
+        ))
+    })
 }

@@ -280,8 +280,8 @@ fn points_and_seeds_match_where_both_have_them() {
     let said = compare(&[&first, &second], &[]).expect(0).stdout;
     for words in [
         "there is no confidence interval",
-        "Seeds that only A has are left out: 1, 2.",
-        "Seeds that only B has are left out: 4.",
+        "Seeds that A has and B lacks are left out: 1, 2.",
+        "Seeds that B has and A lacks are left out: 4.",
         "Points without a partner",
     ] {
         assert!(said.contains(words), "{words}: {said}");

@@ -240,6 +240,11 @@ fn the_reasons_of_failures_are_told_apart() {
     sweep.go("run", &["--points", "0"]).expect(1);
     let status = sweep.json("status");
     assert_eq!(status["failures"][0]["reason"], "time limit", "{status}");
+    let message = status["failures"][0]["message"].as_str();
+    assert!(
+        message.is_some_and(|words| words.contains("weir sweep retry")),
+        "{status}"
+    );
     let sweep = Sweep::new(JOB);
     let launch = launcher(&sweep, "exit 4");
     sweep

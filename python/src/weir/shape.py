@@ -92,7 +92,7 @@ def by_job(tree: xarray.DataTree) -> xarray.Dataset:
     """The time series with the jobs as an axis: variables over `job` and `time_ps`.
 
     What the file has (`delivered_bytes`, `messages`, `message_latency_ps` …) and what follows from it: `delivered_rate` and
-    `injected_rate` (Gbps of payload in the bin), `mean_message_latency` and `mean_network_latency` (ps; NaN in a bin
+    `injected_rate` (Gbps of payload in the bin, as far as the run went on), `mean_message_latency` and `mean_network_latency` (ps; NaN in a bin
     without any). `time_ps` is the start of a bin.
     """
     series = tree["series"].to_dataset()
@@ -113,8 +113,12 @@ def by_job(tree: xarray.DataTree) -> xarray.Dataset:
         if len(columns) == len(jobs)
     }
     data = xarray.Dataset(joined, {"job": jobs, "time_ps": series.time_ps}, series.attrs)
+    # What has ended goes on with nothing; all else is cut off by the end of the run.
+    over = all(job.attrs["over"] for job in tree["jobs"].children.values())
+    rest = numpy.inf if over else tree["summary"].attrs["simulated_ps"] - data.time_ps
+    lengths = numpy.minimum(series.attrs["bin_ps"], rest)
     for way in ("delivered", "injected"):
-        rate = data[f"{way}_bytes"] * 8e3 / series.attrs["bin_ps"]
+        rate = data[f"{way}_bytes"] * 8e3 / lengths
         data[f"{way}_rate"] = rate.assign_attrs(units="Gbps", long_name=f"payload {way} per time")
     for total, count, long_name in [
         (

@@ -128,9 +128,11 @@ def claims(path: str | os.PathLike[str]) -> pandas.DataFrame:
     table = Path(path) / "claims.csv"
     if not table.is_file():
         raise ResultError(f"there is no {table}: its job file has no claims, or weir sweep claims was not run")
-    return pandas.read_csv(table, index_col="id").assign(
-        holds=lambda claims: claims["holds"].map({"yes": True, "no": False}).astype("boolean")
-    )
+    rows = pandas.read_csv(table, index_col="id")
+    # weir writes an apostrophe before what a spreadsheet would take for a formula.
+    texts = {name: rows[name].str.replace(r"^'(?=[=+@\t\r-])", "", regex=True) for name in ("says", "measured", "bound")}
+    holds = rows["holds"].map({"yes": True, "no": False}).astype("boolean")
+    return rows.assign(holds=holds, **texts)
 
 
 def job_file(directory: Path) -> dict[str, Any]:

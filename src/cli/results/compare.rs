@@ -1,10 +1,10 @@
 //! `weir compare`: differences of runs, or of sweeps.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::cli::out::make;
 use crate::cli::process::failure::Failure;
 use crate::cli::results::inspect::file_of;
 use crate::cli::studies::sweep::Sweep;
@@ -16,7 +16,7 @@ use weir_report::write::write;
 use weir_result::{out_dir, read, schema};
 use weir_simulation::config::Catalog;
 use weir_study::compare::{Comparison, RunResult, SweepResult, compare_runs, compare_sweeps};
-use weir_study::{Points, SweepDir, Table, about};
+use weir_study::{Points, SweepDir, Table};
 
 /// `weir compare`.
 #[derive(Args, Debug)]
@@ -79,6 +79,12 @@ fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
 }
 
 fn mixed(paths: &[PathBuf]) -> Failure {
+    if let Some(missing) = paths.iter().find(|path| !path.exists()) {
+        return refused(
+            format!("there is no {}", missing.display()),
+            "give the directories that runs or sweeps wrote: their --out",
+        );
+    }
     let named = |sweep: bool| {
         let one = paths.iter().find(|path| is_sweep(path) == sweep);
         one.map_or(String::new(), |path| path.display().to_string())
@@ -172,8 +178,7 @@ fn report(
             "name another directory with --report",
         ));
     }
-    let made = fs::create_dir_all(dir);
-    made.map_err(|error| Failure::failed(format!("error: {}", about(dir)(error))))?;
+    make(dir, "--report")?;
     let written = write(dir, &page(comparison, figures, all));
     written.map_err(|error| Failure::failed(format!("error: {error}")))
 }

@@ -1,8 +1,8 @@
 //! `weir report`: a page and figures of a run or a sweep.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::cli::out::make;
 use crate::cli::process::failure::Failure;
 use crate::cli::studies::sweep::Sweep as Kept;
 use weir_report::page::Page;
@@ -11,7 +11,7 @@ use weir_report::sweep::{self, Sweep};
 use weir_report::write::write;
 use weir_result::schema;
 use weir_simulation::config::Catalog;
-use weir_study::{SweepDir, Table, about};
+use weir_study::{SweepDir, Table};
 
 /// Writes the report of `dir` into `out`, or else into `dir` itself, and gives the path of its
 /// page.
@@ -21,18 +21,16 @@ use weir_study::{SweepDir, Table, about};
 /// cannot be written.
 pub fn report(dir: &Path, out: Option<&Path>, catalog: &Catalog) -> Result<PathBuf, Failure> {
     let page = page(dir, catalog)?;
-    let help = match out {
-        None if SweepDir::new(dir).is_read_only() => {
-            "\n  help: the directory is read-only; name another one with --out"
-        }
-        _ => "",
-    };
     if let Some(out) = out {
-        let made = fs::create_dir_all(out);
-        made.map_err(|error| Failure::failed(format!("error: {}", about(out)(error))))?;
+        make(out, "--out")?;
     }
     let written = write(out.unwrap_or(dir), &page);
-    written.map_err(|error| Failure::failed(format!("error: {error}{help}")))
+    written.map_err(|error| match out {
+        None if SweepDir::new(dir).is_read_only() => Failure::bad_input(format!(
+            "error: {error}\n  help: the directory is read-only; name another one with --out"
+        )),
+        _ => Failure::failed(format!("error: {error}")),
+    })
 }
 
 fn page(dir: &Path, catalog: &Catalog) -> Result<Page, Failure> {

@@ -36,7 +36,7 @@ pub fn draw(bars: &Bars, area: &Area, looks: &Looks, spots: &mut Spots) -> Outco
     let y = Coord::names(&labels).reversed();
     let x = bars.value.coord(bars.ends(), ticks_across(area, px(160)));
     let inside = frame(area, &x, &y, Grid::Upright)?;
-    if bars.dots {
+    if bars.dots || bars.ends().iter().any(|end| *end < 0.0) {
         let ends = [0.0, bars.groups.len() as f64].map(|row| inside.held(0.0, row));
         let zero = PathElement::new(ends.to_vec(), Ink::Soft.rgb().stroke_width(3));
         inside.area.draw(&zero)?;
@@ -101,7 +101,7 @@ fn side_by_side(inside: &Inside, row: usize, group: &Group, looks: &Looks, over:
         let top = row as f64 + 0.1 + place as f64 * share;
         let colour = looks.of_name(name).colour;
         if point.y.is_nan() {
-            words(inside, "no value", 0.0, top + share / 2.0)?;
+            words(inside, "no value", Ink::Soft, top + share / 2.0)?;
             continue;
         }
         let corners = [
@@ -122,7 +122,7 @@ fn side_by_side(inside: &Inside, row: usize, group: &Group, looks: &Looks, over:
             point,
         );
         if inside.shares(point.y, top).0 > 1.0 {
-            words(inside, "off the scale", 0.0, top + share / 2.0)?;
+            words(inside, "off the scale", Ink::Strong, top + share / 2.0)?;
         }
     }
     Ok(())
@@ -216,8 +216,9 @@ fn whisker(inside: &Inside, point: &Point, row: f64) -> Outcome {
     Ok(inside.area.draw(&PathElement::new(ends, style))?)
 }
 
-fn words(inside: &Inside, words: &str, x: f64, row: f64) -> Outcome {
-    let (x, y) = inside.held(x, row);
-    let style = text(TICK, Ink::Soft).pos(Pos::new(HPos::Left, VPos::Center));
+/// Words where a bar begins.
+fn words(inside: &Inside, words: &str, ink: Ink, row: f64) -> Outcome {
+    let (x, y) = inside.held(0.0, row);
+    let style = text(TICK, ink).pos(Pos::new(HPos::Left, VPos::Center));
     Ok(inside.area.draw(&Text::new(words, (x + px(5), y), style))?)
 }

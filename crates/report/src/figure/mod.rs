@@ -123,12 +123,9 @@ impl Bars {
             return self.groups.iter().map(Group::total).collect();
         }
         let bars = self.groups.iter().flat_map(|group| &group.bars);
-        if self.dots {
-            let ends = bars.flat_map(|(_, point)| [point.y, point.spread[0], point.spread[1]]);
-            return ends.chain([0.0]).collect();
-        }
-        bars.flat_map(|(_, point)| [point.y, point.spread[1]])
-            .collect()
+        let ends = bars.flat_map(|(_, point)| [point.y, point.spread[0], point.spread[1]]);
+        let zero = self.dots.then_some(0.0);
+        ends.chain(zero).collect()
     }
 }
 

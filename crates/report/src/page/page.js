@@ -4,7 +4,7 @@ const scale = {
   k: 1e3, M: 1e6, G: 1e9, T: 1e12, KiB: 1024, MiB: 1048576, GiB: 1073741824, TiB: 1099511627776,
 };
 const keyOf = (text) => {
-  const words = text.replace(/,/g, "").replace(/^≥ ?/, "").trim().split(/\s+/);
+  const words = text.replace(/,/g, "").replace(/^[≥>] ?/, "").trim().split(/\s+/);
   const number = words[0] === "" ? undefined : Number(words[0]);
   return Number.isFinite(number) ? number * (scale[words[1]] ?? 1) : null;
 };

@@ -3,55 +3,16 @@
 pub(crate) mod bands;
 pub mod held;
 pub(crate) mod levels;
+mod times;
 
 use std::borrow::Cow;
 
 use super::figure::{Axis, Heat, Point};
+pub use times::{MOST_SPANS, OverTime};
 use weir_result::schema::{PER_TASK, is_port_of};
 use weir_result::{Occupancy, RatesOverTime, ResultFile, TraceError, Whose, endpoints_of};
 
 type Outcome<T> = Result<T, TraceError>;
-
-/// Values over simulated time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OverTime {
-    /// The middle of each bin, or the time of each sample, ps.
-    pub time_ps: Vec<f64>,
-    /// A value for each; NaN if nothing was measured.
-    pub values: Vec<f64>,
-    /// Their unit: `ps`, `B/s`, `1/s`, `flits/s`, or that of the column.
-    pub unit: String,
-}
-
-impl OverTime {
-    /// Means of `most` equal spans of time, without the empty ones, if there are more values than
-    /// `most`.
-    pub fn means(self, most: usize) -> OverTime {
-        let (first, last) = (self.time_ps.first(), self.time_ps.last());
-        let (Some(&first), Some(&last)) = (first, last) else {
-            return self;
-        };
-        if self.values.len() <= most || last <= first {
-            return self;
-        }
-        let span = (last - first) / most as f64;
-        let mut sums = vec![(0.0, 0.0); most];
-        for (time, value) in self.time_ps.iter().zip(&self.values) {
-            let (sum, count) = &mut sums[(((time - first) / span) as usize).min(most - 1)];
-            *sum += value;
-            *count += 1.0;
-        }
-        let means = sums.iter().enumerate();
-        let means = means.filter(|(_, (_, count))| *count > 0.0);
-        let means = means.map(|(at, (sum, count))| (first + (at as f64 + 0.5) * span, sum / count));
-        let (time_ps, values) = means.unzip();
-        OverTime {
-            time_ps,
-            values,
-            unit: self.unit,
-        }
-    }
-}
 
 /// A column over time, by its name with dots: `series.job.<name>.delivered_bytes`,
 /// `series.job.<name>.message_latency` (the mean of each bin), `series.class.<name>.ejected_flits`,
@@ -392,22 +353,6 @@ mod tests {
         assert_eq!(
             (rows.time_ps, rows.values),
             (vec![1.0, 2.0, 3.0], vec![0.0, 9.0, 0.0])
-        );
-    }
-
-    #[test]
-    fn many_rows_become_means_of_equal_spans() {
-        let rows = OverTime {
-            time_ps: vec![0.0, 1.0, 2.0, 9.0, 10.0],
-            values: vec![2.0, 4.0, 6.0, 1.0, 3.0],
-            unit: "ps".into(),
-        };
-        assert_eq!(rows.clone().means(5), rows);
-        // From 0 to 2.5, to 5 and to 7.5 (empty), to 10.
-        let means = rows.means(4);
-        assert_eq!(
-            (means.time_ps, means.values),
-            (vec![1.25, 8.75], vec![4.0, 2.0])
         );
     }
 

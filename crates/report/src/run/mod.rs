@@ -6,7 +6,7 @@ pub mod page;
 use super::figure::{Axis, Figure, Lines, Panel, Plot, Series, Table, Ternary};
 use super::parameters;
 use super::rows::bands::line_of;
-use super::rows::{self, bands, levels};
+use super::rows::{self, MOST_SPANS, bands, levels};
 use weir_model::TERMINAL;
 use weir_result::{ResultFile, Stored, TraceError};
 
@@ -38,9 +38,6 @@ pub fn figures(result: &ResultFile, stored: &Stored) -> Outcome<Vec<Figure>> {
     }
     Ok(figures)
 }
-
-/// Number of means as which rows of a record are drawn.
-const MOST_MEANS: usize = 200;
 
 /// Columns over time as lines of one plot. `columns` are names for the legend and names of columns.
 fn lines_over_time(
@@ -308,7 +305,7 @@ fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
             let Some(rows) = rows::over_time(result, &format!("scheme.{record}.{column}"))? else {
                 continue;
             };
-            let lines = lines_of(&label, &[(String::new(), rows.means(MOST_MEANS))]);
+            let lines = lines_of(&label, &[(String::new(), rows.means())]);
             panels.push(Panel {
                 title: label,
                 plot: Plot::Lines(lines),
@@ -319,7 +316,7 @@ fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
         id: "scheme".into(),
         title: "What the congestion-control scheme wrote down".into(),
         caption: vec![format!(
-            "Of many rows the means of {MOST_MEANS} equal spans of time."
+            "Of many rows the means of {MOST_SPANS} equal spans of time."
         )],
         data: Table::of_lines(&panels),
         panels,

@@ -140,7 +140,9 @@ fn heat(
     let numbers = [0, 1].map(|i| distinct(seen.iter().map(|one| one.place[i]), scales[i]));
     let [columns, lines] = [0, 1].map(|i| numbers[i].len());
     let place = |i: usize, number: f64| position(number, &numbers[i], scales[i]);
-    let places: Vec<([f64; 2], f64)> = (seen.iter())
+    // Points that failed or have no such value are like those that were not run.
+    let known: Vec<&Seen> = seen.iter().filter(|one| !one.value.is_nan()).collect();
+    let places: Vec<([f64; 2], f64)> = (known.iter())
         .map(|one| ([place(0, one.place[0]), place(1, one.place[1])], one.value))
         .collect();
     let cell = |cell: usize| {
@@ -169,8 +171,8 @@ fn heat(
         x_edges: edges(&numbers[0], scales[0]),
         y_edges: edges(&numbers[1], scales[1]),
         cells: (0..columns * lines).map(cell).collect(),
-        dots: match seen.len() < columns * lines {
-            true => seen.iter().map(|one| one.place).collect(),
+        dots: match known.len() < columns * lines {
+            true => known.iter().map(|one| one.place).collect(),
             false => Vec::new(),
         },
         marks,

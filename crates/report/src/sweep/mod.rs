@@ -208,7 +208,8 @@ fn off_the_scale(panels: &[Panel]) -> Option<String> {
         Plot::Lines(lines) if lines.markers => {
             let [low, high] = lines.y.range.unwrap_or([f64::NEG_INFINITY, f64::MAX]);
             let mut points = lines.series.iter().flat_map(|one| &one.points);
-            points.any(|point| point.y < low || point.y > high)
+            let no_place = |y: f64| lines.y.scale == Scale::Log && y <= 0.0;
+            points.any(|point| point.y < low || point.y > high || no_place(point.y))
         }
         _ => false,
     });

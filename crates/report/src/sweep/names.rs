@@ -15,7 +15,13 @@ pub(super) fn words(name: &str) -> String {
         ["jobs", job, what] => format!("{} of {job}", plain(what)),
         ["series", "job" | "class", whose, what] => format!("{} of {whose}", plain(what)),
         ["series", "endpoint", which, what] => format!("{} of endpoint {which}", plain(what)),
-        ["scheme", record, what] => format!("{} of {}", plain(what), plain(record)),
+        ["scheme", record, what] => {
+            format!(
+                "{} of {}",
+                plain(what.trim_end_matches("_ps")),
+                plain(record)
+            )
+        }
         ["series", "job", job, what, how] => format!("{} of {job}, {how}", plain(what)),
         ["ejection", class] => format!("ejection channels' share of {class}"),
         ["ports", "all", what] => format!("{}, all ports", plain(what)),

@@ -118,14 +118,32 @@ pub(super) fn over_time(
             let after = (is_rate && result.jobs_are_over()?).then_some(0.0);
             all.push((own, after));
         }
+        if name.starts_with("scheme.") {
+            all = in_spans(all);
+        }
         let unit = all.first().map(|(one, _)| one.unit.clone());
         Ok((means(&all, wanted.interval), unit.unwrap_or_default()))
     })
 }
 
+type ToItsEnd = (of_result::OverTime, Option<f64>);
+
+/// Rows of a scheme's record, which have times of their own in each run: means of the same spans of
+/// time, or as they are if one run has few.
+fn in_spans(all: Vec<ToItsEnd>) -> Vec<ToItsEnd> {
+    let last = |(one, _): &ToItsEnd| one.time_ps.last().copied();
+    let end = all.iter().filter_map(last).fold(0.0, f64::max);
+    let several = all.len() > 1 && end > 0.0;
+    let means = |(one, after): ToItsEnd| match several {
+        true => (one.spans([0.0, end], of_result::MOST_SPANS), after),
+        false => (one.means(), after),
+    };
+    all.into_iter().map(means).collect()
+}
+
 /// Means over the seeds, bin by bin, each with its value after its end. Without one, the bins that
 /// it does not reach are means over the others.
-fn means(all: &[(of_result::OverTime, Option<f64>)], interval: Interval) -> Vec<Point> {
+fn means(all: &[ToItsEnd], interval: Interval) -> Vec<Point> {
     let longest = all.iter().max_by_key(|(one, _)| one.time_ps.len());
     let times = longest
         .map(|(one, _)| one.time_ps.as_slice())

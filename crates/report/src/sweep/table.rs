@@ -320,7 +320,13 @@ pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pane
     let drawn = drawn(sweep, wanted);
     let stacked = wanted.kind == FigureKind::Stacked;
     let mut panels = Vec::new();
-    let mut data = Table::new(&["panel", "group", "series", "value", "low", "high", "unit"]);
+    let boxes = wanted.kind == FigureKind::Box;
+    let of_boxes: &[&str] = match boxes {
+        true => &["first_quartile", "third_quartile", "values"],
+        false => &[],
+    };
+    let of_bars = ["panel", "group", "series", "value", "low", "high", "unit"];
+    let mut data = Table::new(&[&of_bars, of_boxes].concat());
     for panel in &groups.panels {
         for unit in units(&drawn) {
             let own: Vec<&Drawn> = drawn.iter().filter(|one| one.unit == unit).collect();
@@ -331,11 +337,14 @@ pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pane
                 false => clusters(sweep, wanted, panel, &own, drawn.len() > 1),
             };
             for group in &groups {
+                let values = group.values.iter().flat_map(|values| of_box(values));
+                let mut values = values.collect::<Vec<String>>().into_iter();
                 for (name, point) in &group.bars {
                     let numbers = [point.y, point.spread[0], point.spread[1]].map(number);
                     let words = [panel.name.clone(), group.name.clone(), name.clone()];
                     let row = words.into_iter().chain(numbers).chain([unit.clone()]);
-                    data.rows.push(row.collect());
+                    data.rows
+                        .push(row.chain(values.by_ref().take(of_boxes.len())).collect());
                 }
             }
             let value = y_axis(wanted, &quantity(&own), &unit);
@@ -345,13 +354,20 @@ pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pane
                     value,
                     groups,
                     stacked,
-                    boxes: wanted.kind == FigureKind::Box,
+                    boxes,
                     dots: false,
                 }),
             });
         }
     }
     (panels, data)
+}
+
+/// The quartiles of a box, and its values.
+fn of_box(values: &[f64]) -> [String; 3] {
+    let all: Vec<String> = values.iter().copied().map(number).collect();
+    let [first, third] = [0.25, 0.75].map(|share| number(quantile(values, share)));
+    [first, third, all.join(" ")]
 }
 
 /// Name of a place along the axis of names.

@@ -344,6 +344,9 @@ fn boxes_have_the_values_of_all_seeds() {
         assert!(bars.boxes);
         assert_eq!(bars.groups[0].values, [[1.0, 2.0], [301.0, 302.0]]);
         assert_eq!(bars.groups[0].bars[1].1.y, 301.5);
+        let box_of = |row: usize| &figure.data.rows[row][7..];
+        assert_eq!(box_of(0), ["1.25", "1.75", "1 2"]);
+        assert_eq!(box_of(1), ["301.25", "301.75", "301 302"]);
         // Minimal routing has no value at the second place.
         assert!(bars.groups[1].values[0][0].is_nan());
     });

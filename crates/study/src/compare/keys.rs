@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use toml::{Table, Value};
 
-use super::comparison::{KeyChange, letter};
+use super::comparison::KeyChange;
 
 /// Every key of an experiment with its value.
 pub(super) type Keys = Vec<(String, String)>;
@@ -93,9 +93,8 @@ pub(super) fn differences(all: &[Keys]) -> (Vec<KeyChange>, usize) {
     (different, same.len())
 }
 
-/// Remarks if another network or another load is compared with the baseline.
-pub(super) fn remarks(keys: &[KeyChange], place: usize) -> Vec<String> {
-    let which = letter(place);
+/// Remarks if `which`, whose values are at this place, has another network or load than A.
+pub(super) fn remarks(keys: &[KeyChange], place: usize, which: &str) -> Vec<String> {
     let changed = |below: &str| {
         let mut keys = keys.iter();
         keys.any(|one| one.key.starts_with(below) && one.values[0] != one.values[place])

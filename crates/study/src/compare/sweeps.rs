@@ -52,7 +52,7 @@ pub fn compare_sweeps(sweeps: &[SweepResult]) -> Result<Comparison, ConfigError>
         of_sweeps: true,
         ..Comparison::default()
     };
-    let mut compared: Vec<Vec<usize>> = vec![Vec::new(); sweeps.len()];
+    let mut compared = Vec::new();
     for (at, sweep) in sweeps.iter().enumerate() {
         refuse_unfinished(sweep, &letter(at))?;
     }
@@ -65,11 +65,8 @@ pub fn compare_sweeps(sweeps: &[SweepResult]) -> Result<Comparison, ConfigError>
         ];
         let matched = matched(&own, &theirs);
         refuse_unpaired([first, other], &own, &theirs, &matched)?;
-        for point in &matched {
-            let [a, b] = point.pairs[0].map(|row| row.point);
-            compared[0].push(a);
-            compared[at].push(b);
-        }
+        let points = |input: usize| matched.iter().map(move |point| point.pairs[0][input].point);
+        compared.push([0, 1].map(|input| points(input).collect::<BTreeSet<usize>>()));
         comparison.remarks.extend(places.remark(at));
         comparison
             .remarks
@@ -81,7 +78,7 @@ pub fn compare_sweeps(sweeps: &[SweepResult]) -> Result<Comparison, ConfigError>
             .push(identical([first, other], &matched, at)?);
         comparison.numbers.extend(numbers);
     }
-    describe(&mut comparison, sweeps, &mut compared)?;
+    describe(&mut comparison, sweeps, &compared)?;
     Ok(comparison)
 }
 
@@ -193,11 +190,12 @@ fn remark(own: &[Place], theirs: &[Place], matched: &[Matched], at: usize) -> Ve
         }
     }
     let [one, two] = [own, theirs].map(seeds);
-    for (seeds, which, rest) in [(&one, "A", &two), (&two, which.as_str(), &one)] {
+    let sides = [(&one, "A"), (&two, which.as_str())];
+    for [(seeds, has), (rest, lacks)] in [sides, [sides[1], sides[0]]] {
         let only: BTreeSet<u64> = seeds.difference(rest).copied().collect();
         if !only.is_empty() {
             remarks.push(format!(
-                "Seeds that only {which} has are left out: {}.",
+                "Seeds that {has} has and {lacks} lacks are left out: {}.",
                 listed(only)
             ));
         }
@@ -366,44 +364,58 @@ fn identical(
     Ok(found)
 }
 
-/// The inputs, and the keys of the experiments that differ at the compared points.
+/// Adds what the sweeps are, and the keys whose values differ between points that are compared:
+/// `compared` has the points of the first sweep and of each other one.
 fn describe(
     comparison: &mut Comparison,
     sweeps: &[SweepResult],
-    compared: &mut [Vec<usize>],
+    compared: &[[BTreeSet<usize>; 2]],
 ) -> Result<(), ConfigError> {
+    let of_first = compared.iter().flat_map(|[own, _]| own).copied().collect();
+    let of_others = compared.iter().map(|[_, theirs]| theirs);
+    let points = std::iter::once(&of_first).chain(of_others);
     let mut all: Vec<Keys> = Vec::new();
-    for (at, (sweep, points)) in sweeps.iter().zip(compared).enumerate() {
-        points.sort_unstable();
-        points.dedup();
-        let experiments = points.iter().map(|point| {
-            let experiment = sweep
-                .study
-                .experiment(&sweep.points[*point], sweep.catalog)?;
-            Ok(experiment.resolved)
-        });
-        let experiments = experiments.collect::<Result<Vec<String>, ConfigError>>()?;
-        let mut keys = merged(experiments.iter().map(|one| flat(one)));
-        // Runs are compared with those of the same seed.
-        keys.retain(|(key, _)| key != SEED);
-        all.push(keys);
+    for (at, (sweep, points)) in sweeps.iter().zip(points).enumerate() {
+        all.push(keys(sweep, points)?);
+        let first = points.first().map(|point| experiment(sweep, *point));
         comparison.inputs.push(Compared {
             letter: letter(at),
             path: sweep.name.clone(),
-            experiment: experiments.into_iter().next().unwrap_or_default(),
+            experiment: first.transpose()?.unwrap_or_default(),
             about: about(sweep),
         });
     }
-    let (keys, same_keys) = differences(&all);
-    let mut told: Vec<String> = (1..sweeps.len())
-        .flat_map(|at| remarks(&keys, at))
-        .collect();
+    let mut told = Vec::new();
+    let mut differ = BTreeSet::new();
+    for (at, ([own, _], theirs)) in compared.iter().zip(&all[1..]).enumerate() {
+        let (changed, _) = differences(&[keys(&sweeps[0], own)?, theirs.clone()]);
+        told.extend(remarks(&changed, 1, &letter(at + 1)));
+        differ.extend(changed.into_iter().map(|change| change.key));
+    }
     told.append(&mut comparison.remarks);
     comparison.remarks = told;
+    let (mut keys, same) = differences(&all);
+    comparison.same_keys = same + keys.len();
+    keys.retain(|change| differ.contains(&change.key));
+    comparison.same_keys -= keys.len();
     comparison.keys = axes(sweeps);
     comparison.keys.extend(keys);
-    comparison.same_keys = same_keys;
     Ok(())
+}
+
+/// The resolved experiment of a point.
+fn experiment(sweep: &SweepResult, point: usize) -> Result<String, ConfigError> {
+    let point = &sweep.points[point];
+    Ok(sweep.study.experiment(point, sweep.catalog)?.resolved)
+}
+
+/// The keys of some points as one list. Runs are compared with those of the same seed.
+fn keys(sweep: &SweepResult, points: &BTreeSet<usize>) -> Result<Keys, ConfigError> {
+    let experiments = points.iter().map(|point| experiment(sweep, *point));
+    let experiments = experiments.collect::<Result<Vec<String>, ConfigError>>()?;
+    let mut keys = merged(experiments.iter().map(|one| flat(one)));
+    keys.retain(|(key, _)| key != SEED);
+    Ok(keys)
 }
 
 /// Axes whose values differ.

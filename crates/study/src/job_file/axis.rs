@@ -214,8 +214,10 @@ fn read_value(value: &Given, file: &AxisFile, axis: &Given) -> Result<AxisValue,
         }
     };
     let number = value.number().map(|number| (number, String::new()));
+    // Several values are no number with a unit, whatever their label looks like.
+    let named = || value.items().is_none().then(|| quantity(&label)).flatten();
     Ok(AxisValue {
-        quantity: number.or_else(|| quantity(&label)),
+        quantity: number.or_else(named),
         label,
         number: None,
         sets,

@@ -50,7 +50,8 @@ pub struct AxisFile {
     /// this axis, and simulated once for all its values. See `[fork]`.
     #[serde(default)]
     pub fork_at: Option<Duration>,
-    /// Names of the values in tables and figures; by default the values themselves.
+    /// Names of the values in `table.csv`, legends and bars; by default the values themselves.
+    /// Numbers stay numbers along the axis of a figure, in `table.h5` and in Python.
     #[serde(default)]
     pub labels: Option<Vec<String>>,
 }

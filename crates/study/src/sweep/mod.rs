@@ -45,6 +45,10 @@ const REASON: usize = 2_000;
 /// A stalled run (contract).
 const STALLED: i32 = 4;
 
+/// Words about a point that was ended by `run.max_wall`.
+const TOO_LONG: &str = "it took longer than run.max_wall; `weir sweep retry` tries again, from its \
+                        checkpoint if it has one";
+
 /// Environment variables that MPI launchers set for their ranks.
 /// A run on one rank must not take itself for one of them.
 const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
@@ -438,7 +442,10 @@ impl Active<'_> {
     fn conclude(&mut self, exit: ExitStatus) -> io::Result<State> {
         let state = match self.dir.done() {
             true => State::Done,
-            false => State::Failed(self.reason(exit), self.message(exit)),
+            false => match self.reason(exit) {
+                Reason::TimeLimit => State::Failed(Reason::TimeLimit, TOO_LONG.into()),
+                reason => State::Failed(reason, self.message(exit)),
+            },
         };
         let status = &mut self.status;
         status.exit_code = exit.code();
