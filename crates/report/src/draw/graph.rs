@@ -56,9 +56,11 @@ pub fn draw(graph: &Graph, area: &Area, spots: &mut Spots) -> Outcome {
         let style = text(TICK, Ink::Strong);
         let room = wide as i32 - radius - px(14);
         let words = fit(area, &node.name, &style, room)?;
-        let (_, tall) = area.estimate_text_size(&words, &style)?;
-        // Above the links that come from the right.
+        let (broad, tall) = area.estimate_text_size(&words, &style)?;
+        // Above the links that come from the right; one that rises steeply stays behind.
         let at = (x + radius + px(3), y - tall as i32 - px(1));
+        let behind = [at, (at.0 + broad as i32, at.1 + tall as i32)];
+        area.draw(&Rectangle::new(behind, WHITE.mix(0.8).filled()))?;
         area.draw(&Text::new(words, at, style))?;
         spots.point(area, (x, y), &node.words);
     }

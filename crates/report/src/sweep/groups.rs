@@ -37,23 +37,10 @@ impl<'a> Groups<'a> {
         let axes = naming(sweep, wanted, &rows);
         let mut panels: Vec<Panel> = Vec::new();
         for row in rows {
-            let label = |axis: usize| sweep.study.axes[axis].values[row.at[axis]].label.clone();
-            let panel = wanted.panel.map(|axis| {
-                let own = &sweep.study.axes[axis];
-                match own.numeric() {
-                    true => format!("{} = {}", own.label, label(axis)),
-                    false => label(axis),
-                }
-            });
+            let said = |axis: usize, joint| sweep.study.axes[axis].said(row.at[axis], joint);
+            let panel = wanted.panel.map(|axis| said(axis, " = "));
             let panel = panel.unwrap_or_default();
-            let name = axes.iter().map(|axis| {
-                // A bare number is not informative.
-                let own = &sweep.study.axes[*axis];
-                match own.numeric() {
-                    true => format!("{} {}", own.label, label(*axis)),
-                    false => label(*axis),
-                }
-            });
+            let name = axes.iter().map(|axis| said(*axis, " "));
             let name = name.collect::<Vec<_>>().join(", ");
             let at = match panels.iter().position(|own| own.name == panel) {
                 Some(at) => at,

@@ -373,14 +373,7 @@ fn of_box(values: &[f64]) -> [String; 3] {
 /// Name of a place along the axis of names.
 fn place_name(sweep: &Sweep, wanted: &Wanted, rows: &[&Row]) -> String {
     match (&wanted.x, rows.first()) {
-        (Some(FigureX::Axis(axis)), Some(row)) => {
-            let own = &sweep.study.axes[*axis];
-            let label = &own.values[row.at[*axis]].label;
-            match own.numeric() {
-                true => format!("{} {label}", own.label),
-                false => label.clone(),
-            }
-        }
+        (Some(FigureX::Axis(axis)), Some(row)) => sweep.study.axes[*axis].said(row.at[*axis], " "),
         (Some(FigureX::Metric(metric)), Some(_)) => {
             let x = x_of(sweep, wanted, rows);
             format!("{} {}", metric.name(), x.map_or("-".into(), number))

@@ -70,6 +70,16 @@ impl Axis {
         self.values.iter().all(|value| value.number.is_some())
     }
 
+    /// The name of a value on a figure: a bare number, `true` or `false` says nothing, and stands
+    /// behind the name of the axis, joined by `joint`.
+    pub fn said(&self, at: usize, joint: &str) -> String {
+        let label = &self.values[at].label;
+        match self.numeric() || ["true", "false"].contains(&label.as_str()) {
+            true => format!("{}{joint}{label}", self.label),
+            false => label.clone(),
+        }
+    }
+
     /// The value with the given name: by its label, or as a number.
     pub fn find(&self, given: &Given) -> Result<usize, ConfigError> {
         let shown = given.shown();
