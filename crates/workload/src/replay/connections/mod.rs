@@ -331,7 +331,7 @@ fn graphs(
             );
             return refuse(message, "a barrier counts all connections that name it");
         }
-        for &(owner, before) in &fired[&trigger] {
+        for &(owner, before) in fired.get(&trigger).into_iter().flatten() {
             if owner != task {
                 let message = format!(
                     "the trigger {trigger} is fired by task {owner} and starts a message of task {task}, which cannot know"
