@@ -13,8 +13,8 @@ pub(super) fn words(name: &str) -> String {
         ["latency", kind] => format!("{kind} latency"),
         ["slowdown", job] => format!("slowdown of {job}"),
         ["jobs", job, what] => format!("{} of {job}", plain(what)),
-        ["series", "job" | "class", whose, what] => format!("{} of {whose}", plain(what)),
-        ["series", "endpoint", which, what] => format!("{} of endpoint {which}", plain(what)),
+        ["series", "job" | "class", whose, what] => format!("{} of {whose}", counted(what)),
+        ["series", "endpoint", which, what] => format!("{} of endpoint {which}", counted(what)),
         ["scheme", record, what] => {
             format!(
                 "{} of {}",
@@ -22,7 +22,7 @@ pub(super) fn words(name: &str) -> String {
                 plain(record)
             )
         }
-        ["series", "job", job, what, how] => format!("{} of {job}, {how}", plain(what)),
+        ["series", "job", job, what, how] => format!("{} of {job}, {how}", counted(what)),
         ["ejection", class] => format!("ejection channels' share of {class}"),
         ["ports", "all", what] => format!("{}, all ports", plain(what)),
         ["ports", kind, what] => format!("{}, {kind} ports", plain(what)),
@@ -32,6 +32,11 @@ pub(super) fn words(name: &str) -> String {
         "" => text,
         window => format!("{text} ({window})"),
     }
+}
+
+/// A column of a series in words. Its unit is B/s, which is no number of bytes.
+pub(super) fn counted(column: &str) -> String {
+    column.replace('_', " ").replace(" bytes", " payload")
 }
 
 /// Common part of several metrics, in words: the parts of their names, None where they differ.

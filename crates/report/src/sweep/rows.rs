@@ -8,7 +8,7 @@ use super::super::rows::held;
 use super::super::rows::levels::{self, Did};
 use super::super::run::ternary as triangle;
 use super::groups::{self, Groups};
-use super::names::words;
+use super::names::{counted, words};
 use super::seeds::mean;
 use super::{Sweep, distinct, scale, y_axis};
 use weir_result::{ResultFile, TraceError};
@@ -98,7 +98,7 @@ pub(super) fn over_time(
     let names = named(wanted);
     let label = match names.as_slice() {
         [(name, _)] => words(name),
-        [(name, _), ..] => name.rsplit('.').next().unwrap_or(name).replace('_', " "),
+        [(name, _), ..] => counted(name.rsplit('.').next().unwrap_or(name)),
         [] => String::new(),
     };
     let axes = |unit: &str| {
