@@ -4,7 +4,6 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::experiment::bill::price;
@@ -13,7 +12,7 @@ use crate::cli::process::launch::mpi_library;
 use crate::cli::process::program;
 use crate::cli::reference::help::names::Names;
 use crate::cli::results::compare::CompareOptions;
-use crate::cli::studies::sweep::SweepCommand;
+use crate::cli::studies::sweep::{Starts, SweepCommand};
 use weir_input::{ConfigError, Duration, Size};
 use weir_simulation::config::Document;
 
@@ -123,21 +122,9 @@ pub struct TuneOptions {
     /// The smaller search that [reduced] of the job file describes.
     #[arg(long)]
     pub reduced: bool,
-    /// Points that run at once. Each has as many threads as that leaves processors for it.
-    #[arg(short, long, value_name = "N", default_value = "1")]
-    pub jobs: NonZeroUsize,
-    /// MPI ranks of each point.
-    #[arg(long, value_name = "R", default_value = "1")]
-    pub ranks: NonZeroU32,
-    /// Command that starts several ranks; their number and the program are added.
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        default_value = "mpirun -n",
-        requires = "ranks",
-        value_parser = NonEmptyStringValueParser::new()
-    )]
-    pub launcher: String,
+    /// How points are started.
+    #[command(flatten)]
+    pub starts: Starts,
     /// Run nothing: write the job file of what is to be run next, which `weir sweep plan`, `run`
     /// and `submit` take.
     #[arg(long)]

@@ -205,9 +205,9 @@ impl Run<'_> {
             }
         } else {
             let how = How {
-                jobs: self.options.jobs.get(),
-                ranks: self.options.ranks.get(),
-                launcher: &self.options.launcher,
+                jobs: self.options.starts.jobs.get(),
+                ranks: self.options.starts.ranks.get(),
+                launcher: &self.options.starts.launcher,
                 quiet: self.options.quiet,
                 again: false,
                 forks: true,

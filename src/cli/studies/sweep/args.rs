@@ -63,12 +63,9 @@ pub struct PlanOptions {
     pub calibrate: bool,
 }
 
-/// `weir sweep run`, `weir sweep retry`.
+/// How points are started.
 #[derive(Args, Debug)]
-pub struct RunOptions {
-    /// Which sweep.
-    #[command(flatten)]
-    pub job: JobOptions,
+pub struct Starts {
     /// Points that run at once. Each has as many threads as that leaves processors for it.
     #[arg(short, long, value_name = "N", default_value = "1")]
     pub jobs: NonZeroUsize,
@@ -84,6 +81,17 @@ pub struct RunOptions {
         value_parser = NonEmptyStringValueParser::new()
     )]
     pub launcher: String,
+}
+
+/// `weir sweep run`, `weir sweep retry`.
+#[derive(Args, Debug)]
+pub struct RunOptions {
+    /// Which sweep.
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// How points are started.
+    #[command(flatten)]
+    pub starts: Starts,
     /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left
     /// as it is.
     #[arg(long, value_name = "LIST")]

@@ -11,7 +11,7 @@ mod view;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-pub use args::SweepCommand;
+pub use args::{Starts, SweepCommand};
 
 use crate::cli::out::default_out;
 use crate::cli::process::console::{tell, tell_error, tell_failure};

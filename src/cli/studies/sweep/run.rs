@@ -41,11 +41,11 @@ fn run_some(options: &RunOptions, catalog: &Catalog, retry: bool) -> Result<u8, 
     }
     let checked = sweep.check(&chosen)?;
     tell_warnings(&checked);
-    check_ranks("--ranks", options.ranks.get(), &checked)?;
+    check_ranks("--ranks", options.starts.ranks.get(), &checked)?;
     let how = How {
-        jobs: options.jobs.get(),
-        ranks: options.ranks.get(),
-        launcher: &options.launcher,
+        jobs: options.starts.jobs.get(),
+        ranks: options.starts.ranks.get(),
+        launcher: &options.starts.launcher,
         quiet: options.quiet,
         again: retry,
         forks: !options.no_forks,
