@@ -118,7 +118,7 @@ pub(super) fn over_time(
             let after = (is_rate && result.jobs_are_over()?).then_some(0.0);
             all.push((own, after));
         }
-        if name.starts_with("scheme.") {
+        if name.starts_with("scheme.") || !same_times(&all) {
             all = in_spans(all);
         }
         let unit = all.first().map(|(one, _)| one.unit.clone());
@@ -128,8 +128,19 @@ pub(super) fn over_time(
 
 type ToItsEnd = (of_result::OverTime, Option<f64>);
 
-/// Rows of a scheme's record, which have times of their own in each run: means of the same spans of
-/// time, or as they are if one run has few.
+/// True if the times of all are those of the longest, apart from a last bin that is cut off.
+fn same_times(all: &[ToItsEnd]) -> bool {
+    let times = |(one, _): &ToItsEnd| one.time_ps.clone();
+    let longest = all.iter().map(times).max_by_key(Vec::len);
+    let longest = longest.unwrap_or_default();
+    all.iter().all(|(one, _)| {
+        let whole = one.time_ps.len().saturating_sub(1);
+        one.time_ps[..whole] == longest[..whole]
+    })
+}
+
+/// Rows whose times differ between runs: those of a scheme's record, or with intervals that were
+/// doubled in one run only. Means of the same spans of time, or as they are if one run has few.
 fn in_spans(all: Vec<ToItsEnd>) -> Vec<ToItsEnd> {
     let last = |(one, _): &ToItsEnd| one.time_ps.last().copied();
     let end = all.iter().filter_map(last).fold(0.0, f64::max);
@@ -289,5 +300,32 @@ mod tests {
         };
         assert_eq!(of(Some(0.0)), [3.0, 3.0]);
         assert_eq!(of(None), [3.0, 6.0]);
+    }
+
+    #[test]
+    fn rows_with_times_of_their_own_meet_in_spans_of_time() {
+        let run = |times: &[f64], values: &[f64]| of_result::OverTime {
+            time_ps: times.to_vec(),
+            values: values.to_vec(),
+            unit: "ps".into(),
+        };
+        let one = (run(&[10.0, 90.0, 100.0], &[1.0, 3.0, 5.0]), None);
+        let cut = (run(&[10.0, 90.0], &[1.0, 3.0]), None);
+        let other = (run(&[20.0, 150.0, 200.0], &[2.0, 6.0, 8.0]), None);
+        assert!(same_times(&[one.clone(), cut]) && same_times(&[]));
+        assert!(!same_times(&[one.clone(), other.clone()]));
+        let spans = in_spans(vec![one.clone(), other]);
+        let points = means(&spans, Interval::Range);
+        let seen: Vec<(f64, f64)> = (points.iter())
+            .filter(|point| !point.y.is_nan())
+            .map(|point| (point.x, point.y))
+            .collect();
+        // Spans of 1 ps; the last one has what comes at its end.
+        let times = [10.5, 20.5, 90.5, 100.5, 150.5, 199.5];
+        assert_eq!(seen.len(), times.len());
+        assert_eq!(seen.iter().map(|(x, _)| *x).collect::<Vec<_>>(), times);
+        assert_eq!(seen[0].1, 1.0);
+        assert_eq!(seen[5].1, 8.0);
+        assert_eq!(in_spans(vec![one.clone()]), [one]);
     }
 }
