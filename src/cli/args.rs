@@ -175,6 +175,7 @@ pub struct Overrides {
 impl Overrides {
     /// Changes an experiment.
     pub fn apply(&self, document: &mut Document) -> Result<(), ConfigError> {
+        self.check()?;
         let seed = self.seed.map(|seed| format!("run.seed={seed}"));
         for given in self.sets.iter().chain(&seed) {
             match self.fork_at {
@@ -184,6 +185,29 @@ impl Overrides {
         }
         let limit = self.max_wall.as_ref().map(|time| set("max_wall", time));
         limit.iter().try_for_each(|given| document.set(given))
+    }
+
+    /// Refuses options that say nothing, or two things of one key.
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.fork_at.is_some() && self.sets.is_empty() && self.seed.is_none() {
+            return Err(ConfigError::new(
+                "--fork-at: nothing changes then",
+                "give --set or --seed, which hold from then on",
+            ));
+        }
+        let short = [
+            ("--seed", "run.seed", self.seed.is_some()),
+            ("--max-wall", "run.max_wall", self.max_wall.is_some()),
+        ];
+        let mut sets = self.sets.iter().map(|set| (set, set.split('=').next()));
+        let twice = sets.find_map(|(set, path)| {
+            let mut given = short.iter().filter(|(_, _, given)| *given);
+            let (option, ..) = given.find(|(_, key, _)| path.map(str::trim) == Some(*key))?;
+            Some(format!("{option} and --set {set} give the same key"))
+        });
+        twice.map_or(Ok(()), |message| {
+            Err(ConfigError::new(message, "leave one of them out"))
+        })
     }
 }
 

@@ -64,6 +64,9 @@ fn prices_of_other_parts_are_refused() {
         "{}",
         shown.stdout
     );
+    let twice = ["--price", "router=1", "--price", "router=2"];
+    let twice = Cli::weir(&text, &[&ARGUMENTS[..], &twice].concat()).go();
+    assert_eq!(twice.code, Some(2), "{}", twice.stderr);
     for (price, word) in [
         (
             "copper=1",

@@ -244,6 +244,26 @@ fn a_time_on_the_clock_is_no_way_to_write_other_keys() {
 }
 
 #[test]
+fn options_that_say_nothing_or_two_things_are_refused() {
+    for (options, words) in [
+        (vec!["--fork-at", "1 us"], "nothing changes then"),
+        (
+            vec!["--seed", "5", "--set", "run.seed=6"],
+            "give the same key",
+        ),
+        (
+            vec!["--max-wall", "1 s", "--set", "run.max_wall=\"2 s\""],
+            "give the same key",
+        ),
+    ] {
+        let arguments = options.iter();
+        let refused = arguments.fold(busy().cli(), |cli, one| cli.arg(one)).go();
+        assert_eq!(refused.code, Some(2), "{options:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn schema_is_json() {
     let ran = weir(&["schema"]).succeeds();
     let schema: Json = serde_json::from_str(&ran.stdout).expect("JSON");

@@ -244,6 +244,7 @@ fn what_is_wrong_with_a_search_is_said_before_anything_runs() {
             tune("{ key = \"increment\", from = \"1 us\", to = \"1 ns\" }"),
             "the range from 1 us to 1 ns is empty",
         ),
+        (FILE.replace("grid = 3", "grid = 1"), "this makes no grid"),
         (
             tune("{ key = \"increment\", from = 3 }"),
             "expected a length of time",

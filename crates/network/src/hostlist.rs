@@ -57,7 +57,8 @@ fn numbers(ranges: &str) -> Option<Vec<String>> {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let [from, to] = [first, last].map(|text| text.parse::<u64>().ok());
         let (from, to, width) = (from?, to?, first.len());
-        if to < from || to - from >= MOST as u64 {
+        // More digits than a number has.
+        if to < from || to - from >= MOST as u64 || width > 20 {
             return None;
         }
         numbers.extend((from..=to).map(|number| format!("{number:0width$}")));
@@ -95,6 +96,7 @@ mod tests {
             "a[b]",
             "a[[1]]",
             "a[0-9999999]",
+            "a[000000000000000000001]",
         ] {
             assert_eq!(of(list), None, "{list}");
         }

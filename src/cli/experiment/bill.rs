@@ -38,7 +38,14 @@ pub fn cost(bill: &Bill, prices: &[(String, f64)]) -> Result<Option<f64>, Config
             format!("name one of its kinds: {}", kinds.join(", ")),
         ));
     }
+    let all = prices.len();
     let prices: BTreeMap<String, f64> = prices.iter().cloned().collect();
+    if prices.len() < all {
+        return Err(ConfigError::new(
+            "--price: a kind has two prices",
+            "give each kind once",
+        ));
+    }
     Ok((!prices.is_empty()).then(|| bill.cost(&prices)))
 }
 

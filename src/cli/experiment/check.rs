@@ -40,6 +40,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     let experiment = document.experiment(catalog)?;
     let plan = Plan::new(&experiment, None)?;
     let read = clock.seconds();
+    check_ranks(options, &plan)?;
     tell_warnings(&plan.warnings);
     let Calibrated {
         mut forecast,
@@ -55,10 +56,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     let topology = &plan.network().topology;
     let parts = options.bill.then(|| Bill::of(&**topology));
     let cost = (parts.as_ref()).map_or(Ok(None), |parts| bill::cost(parts, &options.price))?;
-    let lookahead = match plan.lookahead {
-        NEVER => "none (a single domain)".to_string(),
-        time => format::simulated(time),
-    };
+    let lookahead = lookahead(&plan);
     let links: u64 = topology.links().iter().map(|links| links.count).sum();
     if options.json {
         let mut all = network_json(&experiment, &plan, links);
@@ -210,6 +208,25 @@ fn buffers_lines(plan: &Plan) -> String {
         "# buffers    {size} in routers{area}\n# VCs        {}{classes}\n",
         channels.join(", ")
     )
+}
+
+fn lookahead(plan: &Plan) -> String {
+    match plan.lookahead {
+        NEVER => "none (a single domain)".to_string(),
+        time => format::simulated(time),
+    }
+}
+
+/// Refuses more ranks than there are domains.
+fn check_ranks(options: &CheckOptions, plan: &Plan) -> Result<(), ConfigError> {
+    let domains = plan.network().partition.domains();
+    match options.ranks.filter(|ranks| ranks.get() > domains) {
+        None => Ok(()),
+        Some(ranks) => Err(ConfigError::new(
+            format!("--ranks: {ranks} ranks cannot share the {domains} domains of this network"),
+            format!("a domain (a group or a pod) is simulated by one rank: give at most {domains}"),
+        )),
+    }
 }
 
 /// The ranks and threads for which the time is asked.

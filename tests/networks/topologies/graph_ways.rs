@@ -190,6 +190,14 @@ fn forwarding_tables_are_followed_or_refused() {
             "from router \"0\" to router \"2\" has no end",
         ),
         ("at,to,next\\n0,2\\n", "line 2"),
+        (
+            "at,to,next\\n# to itself\\n0,0,1\\n",
+            "line 3 of the table: router \"0\" is at its own end",
+        ),
+        (
+            "at,to,next\\n0,2,1\\n0,2,1\\n",
+            "line 3 of the table: the way from router \"0\" to \"2\" is there twice",
+        ),
     ] {
         let error = routing("table", &format!("ways = \"{ways}\""), &network).err();
         let error = error.unwrap_or_else(|| panic!("{ways} is taken"));

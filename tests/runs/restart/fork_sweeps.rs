@@ -63,6 +63,36 @@ fn plain(until: u64) -> Sweep {
     sweep
 }
 
+/// A table of links with an empty line, and a router that is called like a section.
+const LIKE_A_SECTION: &str = r#"
+[topology]
+kind = "graph"
+links = "from,to\na,b\nb,c\n\n[[workload]],a\n[[workload]],c"
+endpoints_per_router = 1
+terminal = { bandwidth = "100 Gbps", latency = "5 ns" }
+link = { bandwidth = "100 Gbps", latency = "20 ns" }
+[routing]
+algorithm = "shortest"
+[[workload]]
+pattern = { kind = "uniform" }
+load = 0.1
+stop = "600 ns"
+message = "4 flits"
+[run]
+until = "1 us"
+[[axis]]
+name = "load"
+key = "workload.0.load"
+values = [0.1, 0.9]
+"#;
+
+#[test]
+fn a_text_like_a_section_hides_no_difference() {
+    let sweep = Sweep::new(LIKE_A_SECTION);
+    let plan = sweep.json("plan");
+    assert_eq!(plan["forks"].as_array().map(Vec::len), Some(0), "{plan}");
+}
+
 #[test]
 fn the_table_is_the_same_and_the_beginning_is_simulated_once() {
     let plain = plain(10);

@@ -12,6 +12,12 @@ use weir_model::unprintable;
 /// Keys of texts that may have several lines.
 const SEVERAL_LINES: [&str; 4] = ["caption", "says", "links", "ways"];
 
+/// Keys of names, and of lists of names.
+const NAMES: [&str; 4] = ["name", "label", "labels", "id"];
+
+/// Maximum length of a name, characters.
+const LONGEST_NAME: usize = 1_000;
+
 impl Node {
     /// Reads a whole TOML text.
     pub fn parse(source: &Arc<Source>) -> Result<Node, ConfigError> {
@@ -44,7 +50,17 @@ pub fn all(node: &Node, path: &str) -> Result<(), ConfigError> {
     };
     match &node.value {
         Value::String(text) => {
-            let key = path.rsplit('.').next().unwrap_or_default();
+            let mut keys = path.rsplit('.');
+            let key = keys.next().unwrap_or_default();
+            let names = [key, keys.next().unwrap_or_default()];
+            let length = text.chars().count();
+            if length > LONGEST_NAME && names.iter().any(|key| NAMES.contains(key)) {
+                return Err(ConfigError::at(
+                    &node.origin,
+                    format!("{path}: this name has {length} characters"),
+                    format!("write at most {LONGEST_NAME}: names stand in tables and figures"),
+                ));
+            }
             one(text, SEVERAL_LINES.contains(&key), path, &node.origin)
         }
         Value::Array(items) => items

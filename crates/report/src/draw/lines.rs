@@ -22,7 +22,8 @@ pub fn draw(lines: &Lines, area: &Area, looks: &Looks, spots: &mut Spots) -> Out
     let y = lines.y.coord(heights, ticks_up(area));
     let inside = frame(area, &x, &y, Grid::Both)?;
     if lines.diagonal {
-        let ends = [f64::min(x.ticks()[0].0, 0.0), 1e3].map(|v| inside.shares(v, v));
+        let ends = [x.ticks().first().map_or(0.0, |tick| tick.0.min(0.0)), 1e3]
+            .map(|v| inside.shares(v, v));
         if let Some([from, to]) = clip(ends[0], ends[1]) {
             let ends = vec![inside.place(from), inside.place(to)];
             let thin = stroke(Ink::Soft.rgb(), 2, DOTTED);

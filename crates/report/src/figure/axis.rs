@@ -289,7 +289,8 @@ fn log_ticks(low: f64, high: f64, most: usize, least: f64) -> Ticks {
         return linear_ticks(low, high, most, least);
     }
     let factors: &[f64] = match decades {
-        d if d < 1.7 && most >= 5 => &[1.0, 2.0, 5.0],
+        // Less than a decade may have no power of ten.
+        d if d < 1.0 || d < 1.7 && most >= 5 => &[1.0, 2.0, 5.0],
         _ => &[1.0],
     };
     let every = (decades / most.max(2) as f64).ceil().max(1.0) as i32;

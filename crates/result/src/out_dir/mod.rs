@@ -324,31 +324,41 @@ fn check_same(result: &Path, resolved: &str) -> Result<(), OutError> {
             other => other.to_string(),
         },
     })?;
-    let [there, here] = [&header.experiment, resolved].map(lasting);
-    if there == here {
-        return Ok(());
+    match difference(&header.experiment, resolved) {
+        None => Ok(()),
+        Some(difference) => Err(OutError::OtherExperiment {
+            path: result.to_path_buf(),
+            difference,
+        }),
     }
-    Err(OutError::OtherExperiment {
-        path: result.to_path_buf(),
-        difference: difference(&there, &here),
-    })
 }
 
-/// A resolved experiment without `run.max_wall`, which only matters to the clock: runs that differ
-/// in nothing else are the same experiment.
-pub fn lasting(resolved: &str) -> String {
-    let mut lines: Vec<&str> = resolved.lines().collect();
-    lines.retain(|line| !line.starts_with("max_wall = "));
-    lines.join("\n") + "\n"
+/// The first line in which two resolved experiments differ, from both. None if they are the same,
+/// or differ in `run.max_wall` only, which matters to nothing but the clock.
+pub fn difference(there: &str, here: &str) -> Option<String> {
+    let tables = [there, here].map(|text| lasting(text).ok());
+    match tables {
+        [Some(there), Some(here)] if there == here => None,
+        _ if there == here => None,
+        _ => Some(first_difference(there, here)),
+    }
 }
 
-/// The first line in which two texts differ, from both.
-pub fn difference(there: &str, here: &str) -> String {
-    let (mut old, mut new) = (there.lines(), here.lines());
+fn lasting(resolved: &str) -> Result<toml::Table, toml::de::Error> {
+    let mut table: toml::Table = resolved.parse()?;
+    if let Some(run) = table.get_mut("run").and_then(toml::Value::as_table_mut) {
+        run.remove("max_wall");
+    }
+    Ok(table)
+}
+
+fn first_difference(there: &str, here: &str) -> String {
+    let kept = |line: &&str| !line.starts_with("max_wall = ");
+    let [mut old, mut new] = [there, here].map(|text| text.lines().filter(kept));
     loop {
         match (old.next(), new.next()) {
             (Some(a), Some(b)) if a == b => {}
-            (None, None) => return "only the ends of lines differ".to_string(),
+            (None, None) => return "they differ within a text".to_string(),
             (a, b) => {
                 let show = |line: Option<&str>| line.unwrap_or("nothing more").trim().to_string();
                 return format!("there: {}, here: {}", show(a), show(b));

@@ -214,7 +214,21 @@ fn a_place_that_cannot_be_written_is_refused() {
 
 #[test]
 fn the_first_difference_is_shown() {
-    assert_eq!(difference("a\nb\n", "a\nc\n"), "there: b, here: c");
-    assert_eq!(difference("a\n", "a\nc\n"), "there: nothing more, here: c");
-    assert_eq!(difference("a", "a\n"), "only the ends of lines differ");
+    let said = |there: &str, here: &str| difference(there, here).unwrap_or_default();
+    assert_eq!(said("a\nb\n", "a\nc\n"), "there: b, here: c");
+    assert_eq!(said("a\n", "a\nc\n"), "there: nothing more, here: c");
+    let run = |wall: &str| format!("[run]\nseed = 1\nmax_wall = \"{wall}\"\n");
+    assert_eq!(
+        said(&run("1 s"), &run("2 s")),
+        "",
+        "the clock does not matter"
+    );
+    assert_eq!(
+        said(&run("1 s"), "[run]\nseed = 2\n"),
+        "there: seed = 1, here: seed = 2"
+    );
+    // A table of links may have lines that look like keys.
+    let links = |end: &str| format!("links = \"\"\"\nmax_wall = 1,{end}\n\"\"\"\n");
+    assert_eq!(said(&links("a"), &links("a")), "");
+    assert_eq!(said(&links("a"), &links("b")), "they differ within a text");
 }

@@ -166,7 +166,8 @@ fn range(values: &Given) -> Result<Vec<Given>, ConfigError> {
     let steps = match (step, count) {
         (Some(step), None) if step > 0.0 && to >= from => {
             let steps = (to - from) / step;
-            if (steps - steps.round()).abs() > 1e-6 {
+            let none = steps.round() == 0.0 && to > from;
+            if none || (steps - steps.round()).abs() > 1e-6 {
                 return Err(values.refuse(Invalid::new(
                     "step",
                     format!("steps of {step} do not lead from {from} to {to}"),

@@ -363,7 +363,7 @@ impl Reader<'_> {
         }
         if let Some(within) = file.within {
             let of_ratio = reference.as_ref().is_some_and(|reference| reference.ratio);
-            if !of_ratio || within.is_nan() || within <= 0.0 {
+            if !of_ratio || !within.is_finite() || within <= 0.0 {
                 return Err(self.refuse(
                     "within",
                     "this is no tolerance of a ratio",

@@ -144,7 +144,7 @@ impl Figure {
             y,
             x,
             series: axis("series", &file.series)?,
-            panel: axis("panel", &file.panel)?,
+            panel: check_panels(given, axes, axis("panel", &file.panel)?, &selection)?,
             selection,
             id: file.id,
             title: file.title,
@@ -221,6 +221,30 @@ fn quantity_across(
         (_, Some(FigureX::Axis(axis))) => Quantity::of(&axes[*axis].unit, IN_TABLE),
         (_, Some(FigureX::Metric(metric))) => Quantity::of(metric.unit(), IN_TABLE),
         (_, Some(FigureX::Metrics) | None) => Quantity::Numbers,
+    }
+}
+
+/// Maximum number of panels of a figure along its axis.
+const MOST_PANELS: usize = 100;
+
+fn check_panels(
+    given: &Given,
+    axes: &[Axis],
+    panel: Option<usize>,
+    selection: &Selection,
+) -> Result<Option<usize>, ConfigError> {
+    let of = |axis: usize| {
+        selection
+            .on(axis)
+            .map_or(axes[axis].values.len(), <[usize]>::len)
+    };
+    match panel.map_or(0, of) {
+        0..=MOST_PANELS => Ok(panel),
+        count => Err(given.refuse(Invalid::new(
+            "panel",
+            format!("{count} panels are too many for a figure"),
+            format!("choose at most {MOST_PANELS} values with `where`, or another axis"),
+        ))),
     }
 }
 

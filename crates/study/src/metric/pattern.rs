@@ -5,14 +5,22 @@ use weir_input::suggest;
 
 /// True if a pattern matches a name: a `*` stands for any text.
 pub fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
-            let ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
-            let mut rests = ends.map(|at| &rest[at..]);
-            rests.any(|rest| fits(tail, rest))
-        }),
-    }
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let inner = name.strip_prefix(head);
+    let Some(mut inner) = inner.and_then(|inner| inner.strip_suffix(tail)) else {
+        return false;
+    };
+    // If the parts are there at all, they are so where each stands first.
+    middle.split('*').all(|part| match inner.split_once(part) {
+        Some((_, after)) => {
+            inner = after;
+            true
+        }
+        None => false,
+    })
 }
 
 /// The jobs that a pattern, or a name, means: at least one.
@@ -92,6 +100,9 @@ mod tests {
             ("*-1*", "storm-20", false),
             ("*m-*0", "storm-10", true),
             ("*m-*0", "storm-11", false),
+            ("a*a", "a", false),
+            ("a**b*", "a-b", true),
+            (&format!("{}b", "*a".repeat(26)), &"a".repeat(64), false),
         ] {
             assert_eq!(fits(pattern, name), fit, "{pattern} {name}");
         }

@@ -240,6 +240,17 @@ fn the_command_line() {
 }
 
 #[test]
+fn a_tolerance_of_a_ratio_has_an_end() {
+    let claim = "[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"latency.message.mean\"\n\
+                 ratio = { where = { load = 0.1 } }\nwithin = inf\n";
+    assert_refused(
+        &format!("{AXES}\n{claim}"),
+        17,
+        &["no tolerance of a ratio"],
+    );
+}
+
+#[test]
 fn claims() {
     let claim = |text: &str| {
         format!(

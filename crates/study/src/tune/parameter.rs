@@ -94,6 +94,17 @@ impl Kind {
     }
 }
 
+/// Refuses a number of values that is no grid.
+pub fn check_grid(grid: Option<u32>, given: &Given) -> Result<(), ConfigError> {
+    match grid {
+        Some(0 | 1 | 1_001..) => {
+            let remedy = "give at least 2 and at most 1000 values";
+            Err(given.refuse(Invalid::new("grid", "this makes no grid", remedy)))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A number to three digits.
 fn rounded(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
@@ -183,6 +194,17 @@ impl Parameter {
             Err(given.refuse(Invalid::new(key, message, remedy)))
         };
         let words = |value: f64| self.label(self.rounded(value));
+        if let Some(wrong) = [self.from, self.to]
+            .into_iter()
+            .find(|end| !end.is_finite())
+        {
+            let key = if self.from.is_finite() { "to" } else { "from" };
+            return refuse(
+                key,
+                format!("{wrong} is no end of a range"),
+                "write a number",
+            );
+        }
         if self.from >= self.to {
             let message = format!(
                 "the range from {} to {} is empty",
@@ -195,13 +217,11 @@ impl Parameter {
             let message = "equal factors do not lead away from 0".to_string();
             return refuse("from", message, "give more than 0, or scale = \"linear\"");
         }
-        match self.grid {
-            Some(0 | 1 | 1_001..) => {
-                let message = "this makes no grid".to_string();
-                refuse("grid", message, "give at least 2 and at most 1000 values")
-            }
-            _ => Ok(()),
+        if self.scale == ScaleKind::Log && !(self.to / self.from).is_finite() {
+            let message = "this range has no factor that is a number".to_string();
+            return refuse("to", message, "write a smaller one");
         }
+        check_grid(self.grid, given)
     }
 
     /// The value of a share of the range, 0 to 1, as it is run.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::parameter::{Declared, Parameter};
+use super::parameter::{Declared, Parameter, check_grid};
 use super::search::{Setting, grid_for};
 use super::{GRID_SHARE, MOST_RUNS, MOST_VALUES, MarkedFile, SECTION, Tune, TuneFile};
 use crate::Metric;
@@ -364,6 +364,7 @@ impl Ranges {
                 format!("allow at most {MOST_RUNS}, or write a job file with axes"),
             )));
         }
+        check_grid(file.grid, given)?;
         let references = file.reference.iter().flatten().map(|one| one.label.clone());
         let references: Vec<String> = references.collect();
         let alone = jobs_alone(&criteria, experiment);

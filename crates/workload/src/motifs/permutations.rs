@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, at_least, bytes};
+use super::{Build, at_least, bytes, length};
 use crate::open::message::Message;
 use crate::patterns::permutation::derangement;
 use crate::tasks::{Motif, Peer, Script};
@@ -82,6 +82,9 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
                 "write sizes and shares of more than 0",
             )));
         }
+        // All permutations may have the same destination for a task.
+        let most = u128::from(bytes) * u128::from(params.permutations);
+        length(section, "bytes", most)?;
         sizes.push((bytes, share / bytes as f64));
     }
     if sizes.is_empty() {
@@ -243,6 +246,8 @@ mod tests {
     fn what_makes_no_flows_is_refused() {
         assert!(refusal("permutations", "permutations = 0", 8).contains("1 or more"));
         assert!(refusal("permutations", "bytes = []", 8).contains("empty"));
+        let all = "permutations = 3000\nbytes = \"18000000000 MB\"";
+        assert!(refusal("permutations", all, 2).contains("a message would have"));
         assert!(refusal("permutations", "bytes = \"4 flits\"", 8).contains("in bytes"));
     }
 }

@@ -77,7 +77,7 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
         rows,
         common,
         iterations: params.iterations,
-        bytes: length(section, "order", 8 * side * side)?,
+        bytes: length(section, "order", side.saturating_mul(8 * side))?,
         compute: params.compute.0,
     }))
 }
@@ -178,5 +178,7 @@ mod tests {
         let words = refusal("ptrans", "grid = [6, 4]\norder = 30", 24);
         assert!(words.contains("write a multiple of 12"), "{words}");
         assert!(refusal("ptrans", "order = 0", 4).contains("multiple of 2"));
+        let longest = format!("order = {}", i64::MAX);
+        assert!(refusal("ptrans", &longest, 1).contains("a message would have"));
     }
 }

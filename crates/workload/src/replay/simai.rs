@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::MOST_OPERATIONS;
 use super::input::Lines;
+use super::table::TASKS_IF_GIVEN;
 use super::{Build, Builder, Content, Coverage, Fault, Node, Part, Refusal, Scale};
 use crate::tasks::Peer;
 use crate::tasks::collectives::Kind;
@@ -140,8 +141,8 @@ fn layout(lines: &mut Lines) -> Result<Layout, Fault> {
     };
     let count = |key: &str| -> Result<u32, Fault> {
         match given(key)?.unwrap_or(1) {
-            count @ 1..=0xff_ffff => Ok(count as u32),
-            count => Err(lines.fault(format!("`{key}` is {count}"), "write 1 to 16,777,215")),
+            count @ 1..=TASKS_IF_GIVEN => Ok(count as u32),
+            count => Err(lines.fault(format!("`{key}` is {count}"), "write 1 to 1,048,576")),
         }
     };
     for key in ["checkpoints", "checkpoint_initiates"] {

@@ -53,7 +53,7 @@ pub fn most_tasks(lines: usize) -> u64 {
 }
 
 /// Maximum number of tasks of a table if its section gives their number.
-const TASKS_IF_GIVEN: u64 = 1 << 20;
+pub const TASKS_IF_GIVEN: u64 = 1 << 20;
 
 /// Number of tasks of a table with this number of lines. Tasks up to `highest` have flows; `given`
 /// is the number of all tasks, if the section gives it.

@@ -5,7 +5,7 @@
 //! could wait for each other in a circle, there is one virtual channel; otherwise the channel is
 //! the number of links taken before (as in `shortest`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -88,6 +88,7 @@ impl Forwarding {
         if head.iter().collect::<Vec<_>>().join(",") != COLUMNS {
             return Err(wrong(1, "the first line is another".into()));
         }
+        let mut said = HashSet::new();
         while let Some((line, record)) = rows.advance().map_err(bad)? {
             let mut routers = [0; 3];
             for (router, name) in routers.iter_mut().zip(&record) {
@@ -108,6 +109,15 @@ impl Forwarding {
                 .next
                 .home(to)
                 .ok_or_else(|| wrong(line, format!("router {:?} has no endpoints", &record[1])))?;
+            if router == to {
+                let name = &record[0];
+                return Err(wrong(line, format!("router {name:?} is at its own end")));
+            }
+            if !said.insert((router, home)) {
+                let [router, to] = [&record[0], &record[1]];
+                let what = format!("the way from router {router:?} to {to:?} is there twice");
+                return Err(wrong(line, what));
+            }
             self.next.set(router, home, port);
         }
         Ok(())

@@ -139,11 +139,14 @@ fn numbered<'a>(names: impl Iterator<Item = &'a String>) -> HashMap<String, u32>
     }
     let count = numbers.len();
     let word = |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let same = numbers
-        .keys()
-        .next()
-        .map(|name| name[..word(name)].to_string());
-    let number = |name: &String| name.strip_prefix(same.as_deref()?)?.parse().ok();
+    let first = numbers.iter().find(|&(_, &number)| number == 0);
+    let same = first.map(|(name, _)| name[..word(name)].to_string());
+    let number = |name: &String| {
+        let digits = name.strip_prefix(same.as_deref()?)?;
+        // "+1" is a number, too.
+        let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| digits.parse().ok()).flatten()
+    };
     let own: Option<Vec<(String, u32)>> = numbers
         .keys()
         .map(|name| Some((name.clone(), number(name)?)))

@@ -11,7 +11,7 @@ use super::{CheckpointError, Identity, Reached};
 use weir_model::codec::{self, CodecError};
 use weir_model::program::MODEL_VERSION;
 use weir_model::{DomainId, Time};
-use weir_result::{difference, lasting};
+use weir_result::difference;
 
 /// Name of the file.
 const FILE: &str = "manifest";
@@ -120,13 +120,10 @@ impl Manifest {
         if found != own {
             return Err(CheckpointError::OtherProgram { path, found, own });
         }
-        let [there, here] =
-            [&self.identity.experiment, &identity.experiment].map(|text| lasting(text));
-        if there != here {
-            let difference = difference(&there, &here);
-            return Err(CheckpointError::OtherExperiment { path, difference });
+        match difference(&self.identity.experiment, &identity.experiment) {
+            None => Ok(()),
+            Some(difference) => Err(CheckpointError::OtherExperiment { path, difference }),
         }
-        Ok(())
     }
 }
 

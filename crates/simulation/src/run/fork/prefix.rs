@@ -9,7 +9,8 @@ use twox_hash::XxHash3_128;
 use crate::config::{Experiment, WorkloadConfig};
 use crate::plan::Plan;
 use weir_fabric::{Network, Recording, Traffic, is_rich};
-use weir_input::Until;
+use weir_input::tree::{Node, Value, inline, key};
+use weir_input::{Section, Until};
 use weir_model::{EndpointId, NEVER, Span, Time};
 
 /// The times at which something of an experiment starts or ends, ascending: until one of them it
@@ -34,7 +35,7 @@ pub fn times(experiment: &Experiment) -> BTreeSet<Time> {
     all.filter(|&time| time > 0).collect()
 }
 
-/// The lines of a resolved experiment that have an effect before `at`; None if nothing happens
+/// The parts of a resolved experiment that have an effect before `at`; None if nothing happens
 /// until then, or the run ends before.
 pub fn written(experiment: &Experiment, at: Time) -> Option<String> {
     if let Some(fork) = &experiment.fork {
@@ -50,34 +51,40 @@ pub fn written(experiment: &Experiment, at: Time) -> Option<String> {
         Until::Completion => false,
     };
     let intact = fails_later(experiment, at);
-    let mut workloads = experiment.workloads.iter();
+    let stops = |one: &WorkloadConfig| {
+        let stop = one.pattern().and_then(|pattern| pattern.stop);
+        stop.is_some_and(|stop| stop.0 < at)
+    };
+    let whole = Section::from_toml(&experiment.resolved).ok()?;
     let mut text = format!("# until {at} ps\n");
-    for section in experiment.resolved.split("\n\n") {
-        let mut later: Vec<&str> = Vec::new();
-        if section.starts_with("[[workload]]") {
-            let Some(workload) = workloads.next().filter(begins) else {
-                continue;
-            };
-            let stop = workload.pattern().and_then(|pattern| pattern.stop);
-            if stop.is_none_or(|stop| stop.0 >= at) {
-                later.push("stop = ");
+    for member in whole.node.members() {
+        let mut add = |node: &Node, later: &[&str]| {
+            let node = without(node, later);
+            text.push_str(&format!("{} = {}\n", key(&member.key), inline(&node)));
+        };
+        match (member.key.as_str(), &member.value.value) {
+            ("workload", Value::Array(nodes)) => {
+                let all = experiment.workloads.iter().zip(nodes);
+                for (one, node) in all.filter(|(one, _)| begins(one)) {
+                    add(node, if stops(one) { &[] } else { &["stop"] });
+                }
             }
-        } else if section.starts_with("[[failure]]") && intact {
-            continue;
-        } else if section.starts_with("[run]") {
-            later.push("max_wall = ");
-            if time {
-                later.push("until = ");
-            }
+            ("failure", _) if intact => {}
+            ("run", _) if time => add(&member.value, &["max_wall", "until"]),
+            ("run", _) => add(&member.value, &["max_wall"]),
+            _ => add(&member.value, &[]),
         }
-        let lines = section.lines();
-        let kept = lines.filter(|line| !later.iter().any(|key| line.starts_with(key)));
-        kept.for_each(|line| {
-            text.push_str(line);
-            text.push('\n');
-        });
     }
     Some(text)
+}
+
+/// A table without some of its keys.
+fn without(node: &Node, keys: &[&str]) -> Node {
+    let mut node = node.clone();
+    if let Value::Table(members) = &mut node.value {
+        members.retain(|member| !keys.contains(&member.key.as_str()));
+    }
+    node
 }
 
 /// True if there are failures, and all of them begin at `at` or later.

@@ -161,7 +161,13 @@ impl Lammps {
             }
         }
         let boxes = Boxes::new(params, tasks);
-        if boxes.layers().iter().sum::<u32>() > 1_000 {
+        if boxes
+            .layers()
+            .iter()
+            .map(|&own| u64::from(own))
+            .sum::<u64>()
+            > 1_000
+        {
             let message = format!(
                 "a cutoff of {} Å reaches over too many tasks",
                 params.cutoff

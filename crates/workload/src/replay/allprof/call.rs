@@ -320,10 +320,11 @@ impl<'a> Calls<'a> {
             false => members[signed_task(partner, members.len() as u32)? as usize],
         };
         let tag = match u32::try_from(tag) {
-            Ok(tag) => own_tag(tag, group, self.processes.all),
+            Ok(tag) if tag < ANY => own_tag(tag, group, self.processes.all),
             Err(_) if way.receives() && tag == ANY_TAG => ANY,
-            Err(_) => {
-                return Err(wrong(format!("{tag} is no tag"), "write 0 or more"));
+            _ => {
+                let remedy = format!("write 0 to {}", ANY - 1);
+                return Err(wrong(format!("{tag} is no tag"), remedy));
             }
         };
         self.processes.coverage.simulated(name, 1, bytes);

@@ -156,6 +156,17 @@ fn fires(kind: &[&str]) -> Result<Fires, Wrong> {
     }
 }
 
+/// Keeps a number of the header.
+fn once(place: &mut Option<u64>, number: u64) -> Result<(), Wrong> {
+    match place.replace(number) {
+        None => Ok(()),
+        Some(before) => Err((
+            format!("the number {before} was given before"),
+            "write this line once".into(),
+        )),
+    }
+}
+
 /// `3->4`.
 fn ends(pair: &str, tasks: u32) -> Result<(u32, u32), Wrong> {
     let (from, to) = pair.split_once("->").unwrap_or((pair, ""));
@@ -167,9 +178,9 @@ impl File {
         match words {
             [] => {}
             [comment, ..] if comment.starts_with('#') => {}
-            ["Nodes", count] => self.nodes = Some(number(count)?),
-            ["Connections", count] => self.announced[0] = Some(number(count)?),
-            ["Triggers", count] => self.announced[1] = Some(number(count)?),
+            ["Nodes", count] => once(&mut self.nodes, number(count)?)?,
+            ["Connections", count] => once(&mut self.announced[0], number(count)?)?,
+            ["Triggers", count] => once(&mut self.announced[1], number(count)?)?,
             ["Failures", "0"] => {}
             ["Failures" | "failure", ..] => {
                 return Err((

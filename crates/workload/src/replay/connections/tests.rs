@@ -71,6 +71,11 @@ fn what_is_wrong_is_refused_with_its_line() {
             ["Connections 4", "there are 3", "not complete"],
         ),
         ("Nodes 4\n", "", ["line 2", "no task 0 among 0", ""]),
+        (
+            "trigger id",
+            "Nodes 2\ntrigger id",
+            ["line 6", "number 4 was given before", "once"],
+        ),
         ("size 300", "", ["line 5", "never ends", "`size`"]),
         (
             "start 0 ",

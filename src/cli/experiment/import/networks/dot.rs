@@ -12,6 +12,9 @@ use super::network::{HostRule, Link, Network, both_ways, gbps, ns};
 use weir_input::ConfigError;
 use weir_input::error::Source;
 
+/// Maximum number of links: more than the largest machines have.
+const MOST_LINKS: usize = 1 << 24;
+
 /// Subgraphs inside one another.
 const DEEPEST: usize = 64;
 
@@ -167,6 +170,9 @@ impl Reader<'_> {
         let mut all = own.edges.clone();
         all.extend(given);
         for pair in ends.windows(2) {
+            if self.links.len() + pair[0].len() * pair[1].len() > MOST_LINKS {
+                return Err(self.wrong(&format!("more than {MOST_LINKS} links")));
+            }
             for from in &pair[0] {
                 for to in &pair[1] {
                     let link = self.link(from, to, &all)?;
