@@ -331,9 +331,11 @@ class Converter:
             return 0
         if kind in ("bcast", "reduce", "allreduce", "scan", "exscan"):
             return size("count", "datatype")
-        if kind == "gather":
-            return size("sendcount", "sendtype")
-        if kind in ("allgather", "alltoall", "scatter"):
+        if kind in ("gather", "scatter"):
+            # With MPI_IN_PLACE the root says nothing of its own part, but of those of the others.
+            sent = (kind == "scatter") == at_root
+            return size("sendcount", "sendtype") if sent else size("recvcount", "recvtype")
+        if kind in ("allgather", "alltoall"):
             # What is received is always said, what is sent only without MPI_IN_PLACE.
             return size("recvcount", "recvtype")
         if kind == "allgatherv":

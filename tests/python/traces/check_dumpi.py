@@ -465,9 +465,30 @@ def check_refusals(folder):
     assert "it cannot be written" in why, why
 
 
+def check_in_place(folder):
+    """With MPI_IN_PLACE the root names no bytes of its own."""
+    texts = Texts(2)
+    for name, counts in [("MPI_Gather", [(0, 3), (3, 0)]), ("MPI_Scatter", [(5, 0), (0, 5)])]:
+        for rank, (sends, receives) in enumerate(counts):
+            texts.call(
+                rank,
+                name,
+                f"int sendcount={sends}",
+                "MPI_Datatype sendtype=9 (MPI_INT)",
+                f"int recvcount={receives}",
+                "MPI_Datatype recvtype=9 (MPI_INT)",
+                "int root=0",
+                WORLD,
+            )
+    schedule, _, _ = texts.convert(folder)
+    assert sent(schedule) == {(1, 0, 12): 1, (0, 1, 20): 1}, sent(schedule)
+    assert "recv 12b from 1" in schedule[0] and "recv 20b from 0" in schedule[1], schedule
+
+
 def check(folder):
     """Checks everything."""
     check_communicators(folder)
+    check_in_place(folder)
     check_unknown(folder)
     check_waits(folder)
     check_types(folder)
