@@ -18,7 +18,6 @@ SIZES = {
     "bcast": lambda sent, received, n: received,
     "reduce": lambda sent, received, n: sent,
     "allreduce": lambda sent, received, n: sent // n,
-    "scan": lambda sent, received, n: received,
     "gather": lambda sent, received, n: sent,
     "gatherv": lambda sent, received, n: sent,
     "scatter": lambda sent, received, n: received,
@@ -28,6 +27,21 @@ SIZES = {
     "alltoall": lambda sent, received, n: sent // n,
     "reduce_scatter": lambda sent, received, n: received // n,
 }
+
+
+def scanned(sent, received, count, place):
+    """Bytes of a task in a scan, from what Score-P has of the task at `place` of `count`.
+
+    It counts a part for the task itself and each before it as received, and for itself and each behind it as sent; of an
+    exclusive scan, or one in place, not the task's own.
+    """
+    if sent * (place + 1) == received * (count - place):
+        return received // (place + 1)
+    if sent == received:
+        return received
+    return received // place if place else sent // max(count - 1, 1)
+
+
 SAME = {
     "exscan": "scan",
     "reduce_scatter_block": "reduce_scatter",
@@ -133,9 +147,10 @@ def sizes_of_all(events, communicators):
                     raise SystemExit(
                         f"rank {rank}: a {kind} of a communicator that the rank is not in"
                     )
-                if kind in SIZES:
-                    size = SIZES[kind](event.size_sent, event.size_received, len(members))
-                    found[event.communicator, count[event.communicator]][members.index(rank)] = size
+                if kind in SIZES or kind == "scan":
+                    place, amounts = members.index(rank), (event.size_sent, event.size_received, len(members))
+                    size = scanned(*amounts, place) if kind == "scan" else SIZES[kind](*amounts)
+                    found[event.communicator, count[event.communicator]][place] = size
                     count[event.communicator] += 1
     return found
 
@@ -277,7 +292,7 @@ class Converter:
             return leave_out("they are of a single rank")
         if members is None:
             return leave_out("it is not said who is in the communicator")
-        if kind not in SIZES:
+        if kind not in SIZES and kind != "scan":
             return leave_out("no collective operation with messages")
         all = self.sizes[event.communicator, done[event.communicator]]
         done[event.communicator] += 1

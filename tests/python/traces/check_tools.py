@@ -111,9 +111,11 @@ class Kind(Enum):
         ALLREDUCE,
         CREATE_HANDLE,
         ALLTOALLV,
+        SCAN,
+        EXSCAN,
         ON,
         OFF,
-    ) = range(10)
+    ) = range(12)
 
 
 # Events of OTF2, of which the converter knows the names of class and fields.
@@ -288,6 +290,19 @@ def check_otf2(folder):
     ]:
         goal, said = convert_otf2(folder, more)
         assert goal is None and words in said, said
+    # Of 40 bytes each: for itself and those behind sent, for itself and those before received; or not for itself.
+    for kind, sizes in [(Kind.SCAN, [(80, 40), (40, 80)]), (Kind.EXSCAN, [(40, 0), (0, 40)])]:
+        scan = lambda rank, everybody: [
+            MpiCollectiveEnd(
+                communicator=everybody,
+                collective_op=kind,
+                root=0,
+                size_sent=sizes[rank][0],
+                size_received=sizes[rank][1],
+            )
+        ]
+        goal, said = convert_otf2(folder, scan)
+        assert "send 40b to 1" in goal and "recv 40b from 0" in goal, (kind, goal)
     # Rank 0 sends 30 bytes in all, rank 1 50: to each 15 and 25.
     different = lambda rank, everybody: [
         MpiCollectiveEnd(
