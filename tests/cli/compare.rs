@@ -289,6 +289,19 @@ fn points_and_seeds_match_where_both_have_them() {
 }
 
 #[test]
+fn keys_are_those_of_the_points_that_are_compared() {
+    let (_a, first) = swept(JOB, &[]);
+    let (_b, second) = swept(JOB, &["--set", "nic.max_packet=\"12 flits\""]);
+    let (_c, third) = swept(&JOB.replace("[0.1, 0.4]", "[0.1]"), &[]);
+    let all = json(&[&first, &second, &third]);
+    let remarks = all["remarks"].to_string();
+    assert!(!remarks.contains("another load"), "{remarks}");
+    let keys = all["keys"].as_array().expect("a list");
+    let keys: Vec<&str> = keys.iter().filter_map(|key| key["key"].as_str()).collect();
+    assert_eq!(keys, ["axis load", "nic.max_packet"]);
+}
+
+#[test]
 fn an_axis_with_one_value_in_each_may_differ() {
     let scheme = |name: &str| {
         let axis = "\n[[axis]]\nname = \"scheme\"\nkey = \"congestion.scheme\"\n";

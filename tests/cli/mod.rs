@@ -244,6 +244,18 @@ fn a_time_on_the_clock_is_no_way_to_write_other_keys() {
 }
 
 #[test]
+fn more_ranks_than_domains_are_refused_before_a_forecast() {
+    let asked = ["check", "experiment.toml", "--ranks", "4000000000"];
+    let refused = Cli::weir(&busy().text(), &asked).go();
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("give at most"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn options_that_say_nothing_or_two_things_are_refused() {
     for (options, words) in [
         (vec!["--fork-at", "1 us"], "nothing changes then"),

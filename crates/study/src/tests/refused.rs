@@ -240,6 +240,15 @@ fn the_command_line() {
 }
 
 #[test]
+fn a_step_is_no_longer_than_its_range() {
+    let of = |step: &str| AXES.replace("[0.1, 0.2, 0.4, 0.8]", step);
+    for step in ["1e9", "inf"] {
+        let range = of(&format!("{{ from = 0.1, to = 0.9, step = {step} }}"));
+        assert_refused(&range, 10, &["do not lead from 0.1 to 0.9"]);
+    }
+}
+
+#[test]
 fn a_tolerance_of_a_ratio_has_an_end() {
     let claim = "[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"latency.message.mean\"\n\
                  ratio = { where = { load = 0.1 } }\nwithin = inf\n";

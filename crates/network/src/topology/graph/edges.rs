@@ -251,3 +251,23 @@ fn row<'a>(
         links,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+
+    #[test]
+    fn names_are_numbered_alike_by_every_process() {
+        let of = |names: [&str; 3]| {
+            let names = names.map(str::to_string);
+            let numbers = numbered(names.iter());
+            names.map(|name| numbers[&name])
+        };
+        assert_eq!(of(["r2", "r0", "r1"]), [2, 0, 1]);
+        assert_eq!(of(["r2", "s0", "r1"]), [0, 1, 2]);
+        // A sign is no part of a number.
+        for _ in 0..8 {
+            assert_eq!(of(["+2", "0", "+1"]), [0, 1, 2]);
+        }
+    }
+}
