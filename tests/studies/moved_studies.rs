@@ -165,7 +165,7 @@ fn a_study_in_a_read_only_directory_can_be_read() {
             .expect("as before")
             .expect(0);
     }
-    let report = as_nobody(&["report", dir]).expect("as before").expect(1);
+    let report = as_nobody(&["report", dir]).expect("as before").expect(2);
     assert!(
         report.stderr.contains("name another one with --out"),
         "{report:?}"

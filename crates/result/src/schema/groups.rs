@@ -163,9 +163,9 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/flows",
-        about: "One row per flow that has begun: a message that is no request and no step of a \
-                collective operation, and no shorter than `nic.flow_from`; by job, phase, source, \
-                then number. Only if asked for (`output.flows`).",
+        about: "One row per flow that has begun: a message that is no request and no shorter than \
+                `nic.flow_from`, and no step of a collective operation that is sent without a \
+                request; by job, phase, source, then number. Only if asked for (`output.flows`).",
         attributes: &[],
         columns: &[Flows::COLUMNS],
     },

@@ -250,8 +250,8 @@ pub struct OutputConfig {
     #[serde(skip_serializing_if = "is_no")]
     pub iterations: bool,
     /// Record `/data/flows`, every message and its rate, and `/data/phases`, the optimum of all of
-    /// them together for their routes. Messages shorter than `nic.flow_from` and steps of
-    /// collective operations do not count.
+    /// them together for their routes. Messages shorter than `nic.flow_from` do not count, nor do
+    /// steps of collective operations that are sent without a request.
     #[serde(skip_serializing_if = "is_no")]
     pub flows: bool,
     /// Record `/data/attribution`, the data waiting at each port, from which `weir explain` finds

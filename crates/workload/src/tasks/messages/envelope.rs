@@ -75,11 +75,12 @@ impl Envelope {
         number.wrapping_sub(expected) & ((1 << Envelope::BITS) - 1)
     }
 
-    /// True if the message carries content from one task to another. Requests and steps of
-    /// collective operations do not.
+    /// True if the message carries content from one task to another. Requests do not, and steps of
+    /// collective operations only if they are long enough to need one.
     pub fn is_content(self) -> bool {
         match self.kind {
-            EnvelopeKind::Eager | EnvelopeKind::Data => self.tag < COLLECTIVE_TAG,
+            EnvelopeKind::Eager => self.tag < COLLECTIVE_TAG,
+            EnvelopeKind::Data => true,
             EnvelopeKind::Request | EnvelopeKind::Clear | EnvelopeKind::Received => false,
         }
     }
@@ -152,8 +153,8 @@ mod tests {
                 assert!(!Envelope::is_part(envelope.to_stamp()));
                 let clear = kind == EnvelopeKind::Clear;
                 assert_eq!(Envelope::is_clear(envelope.to_stamp()), clear);
-                let step = tag == COLLECTIVE_TAG;
-                assert_eq!(envelope.is_content(), kind.has_content() && !step);
+                let short_step = tag == COLLECTIVE_TAG && kind == EnvelopeKind::Eager;
+                assert_eq!(envelope.is_content(), kind.has_content() && !short_step);
                 if kind.has_content() {
                     let part = envelope.to_stamp_of_part();
                     assert_eq!(Envelope::from_stamp(part), Some(envelope));
