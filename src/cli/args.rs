@@ -122,7 +122,7 @@ pub struct TuneOptions {
     /// The smaller search that [reduced] of the job file describes.
     #[arg(long)]
     pub reduced: bool,
-    /// How points are started.
+    /// Points at once, and ranks of each.
     #[command(flatten)]
     pub starts: Starts,
     /// Run nothing: write the job file of what is to be run next, which `weir sweep plan`, `run`

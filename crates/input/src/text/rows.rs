@@ -13,7 +13,7 @@ pub struct Rows<R>(Reader<Ends<R>>);
 pub struct BadRow {
     /// Its line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// Error message, without the place.
     pub message: String,
 }
 
@@ -51,7 +51,7 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// What the rows are read from.
+    /// The source of the rows.
     pub fn into_inner(self) -> R {
         self.0.into_inner().source
     }

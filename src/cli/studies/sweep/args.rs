@@ -63,7 +63,7 @@ pub struct PlanOptions {
     pub calibrate: bool,
 }
 
-/// How points are started.
+/// Points at once, and ranks of each.
 #[derive(Args, Debug)]
 pub struct Starts {
     /// Points that run at once. Each has as many threads as that leaves processors for it.
@@ -89,7 +89,7 @@ pub struct RunOptions {
     /// Which sweep.
     #[command(flatten)]
     pub job: JobOptions,
-    /// How points are started.
+    /// Points at once, and ranks of each.
     #[command(flatten)]
     pub starts: Starts,
     /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left
