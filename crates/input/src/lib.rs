@@ -1,4 +1,4 @@
-//! What users write. TOML text and its parsed forms: a tree that keeps the place of every key and
+//! Input of users. TOML text and its parsed forms: a tree that keeps the place of every key and
 //! value, typed values with units, and errors that name file, line, value and remedy. CSV tables
 //! with their lines. Knows no section of the experiment file and no variant.
 

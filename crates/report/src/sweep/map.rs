@@ -140,7 +140,7 @@ fn heat(
     let numbers = [0, 1].map(|i| distinct(seen.iter().map(|one| one.place[i]), scales[i]));
     let [columns, lines] = [0, 1].map(|i| numbers[i].len());
     let place = |i: usize, number: f64| position(number, &numbers[i], scales[i]);
-    // Points that failed or have no such value are like those that were not run.
+    // Points that failed or have no such value count as not run.
     let known: Vec<&Seen> = seen.iter().filter(|one| !one.value.is_nan()).collect();
     let places: Vec<([f64; 2], f64)> = (known.iter())
         .map(|one| ([place(0, one.place[0]), place(1, one.place[1])], one.value))

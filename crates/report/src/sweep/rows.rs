@@ -130,12 +130,13 @@ type ToItsEnd = (of_result::OverTime, Option<f64>);
 
 /// True if the times of all are those of the longest, apart from a last bin that is cut off.
 fn same_times(all: &[ToItsEnd]) -> bool {
-    let times = |(one, _): &ToItsEnd| one.time_ps.clone();
-    let longest = all.iter().map(times).max_by_key(Vec::len);
-    let longest = longest.unwrap_or_default();
-    all.iter().all(|(one, _)| {
-        let whole = one.time_ps.len().saturating_sub(1);
-        one.time_ps[..whole] == longest[..whole]
+    let times = || all.iter().map(|(one, _)| &one.time_ps);
+    let longest = times().max_by_key(|times| times.len());
+    longest.is_none_or(|longest| {
+        times().all(|own| {
+            let whole = own.len().saturating_sub(1);
+            own[..whole] == longest[..whole]
+        })
     })
 }
 

@@ -337,14 +337,13 @@ pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pane
                 false => clusters(sweep, wanted, panel, &own, drawn.len() > 1),
             };
             for group in &groups {
-                let values = group.values.iter().flat_map(|values| of_box(values));
-                let mut values = values.collect::<Vec<String>>().into_iter();
-                for (name, point) in &group.bars {
+                for (place, (name, point)) in group.bars.iter().enumerate() {
                     let numbers = [point.y, point.spread[0], point.spread[1]].map(number);
                     let words = [panel.name.clone(), group.name.clone(), name.clone()];
+                    let own = group.values.get(place).map(|values| of_box(values));
                     let row = words.into_iter().chain(numbers).chain([unit.clone()]);
                     data.rows
-                        .push(row.chain(values.by_ref().take(of_boxes.len())).collect());
+                        .push(row.chain(own.into_iter().flatten()).collect());
                 }
             }
             let value = y_axis(wanted, &quantity(&own), &unit);

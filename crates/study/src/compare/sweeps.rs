@@ -1,6 +1,6 @@
 //! Sweeps compared point by point, over the seeds that both have.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::bounds::Bounds;
 use super::comparison::{
@@ -374,21 +374,25 @@ fn describe(
     let of_first = compared.iter().flat_map(|[own, _]| own).copied().collect();
     let of_others = compared.iter().map(|[_, theirs]| theirs);
     let points = std::iter::once(&of_first).chain(of_others);
-    let mut all: Vec<Keys> = Vec::new();
-    for (at, (sweep, points)) in sweeps.iter().zip(points).enumerate() {
-        all.push(keys(sweep, points)?);
-        let first = points.first().map(|point| experiment(sweep, *point));
+    let texts = sweeps
+        .iter()
+        .zip(points)
+        .map(|(sweep, points)| experiments(sweep, points));
+    let texts = texts.collect::<Result<Vec<Experiments>, ConfigError>>()?;
+    let all: Vec<Keys> = texts.iter().map(|texts| keys(texts.values())).collect();
+    for (at, (sweep, texts)) in sweeps.iter().zip(&texts).enumerate() {
         comparison.inputs.push(Compared {
             letter: letter(at),
             path: sweep.name.clone(),
-            experiment: first.transpose()?.unwrap_or_default(),
+            experiment: texts.values().next().cloned().unwrap_or_default(),
             about: about(sweep),
         });
     }
     let mut told = Vec::new();
     let mut differ = BTreeSet::new();
     for (at, ([own, _], theirs)) in compared.iter().zip(&all[1..]).enumerate() {
-        let (changed, _) = differences(&[keys(&sweeps[0], own)?, theirs.clone()]);
+        let own = keys(own.iter().filter_map(|point| texts[0].get(point)));
+        let (changed, _) = differences(&[own, theirs.clone()]);
         told.extend(remarks(&changed, 1, &letter(at + 1)));
         differ.extend(changed.into_iter().map(|change| change.key));
     }
@@ -403,19 +407,22 @@ fn describe(
     Ok(())
 }
 
-/// The resolved experiment of a point.
-fn experiment(sweep: &SweepResult, point: usize) -> Result<String, ConfigError> {
-    let point = &sweep.points[point];
-    Ok(sweep.study.experiment(point, sweep.catalog)?.resolved)
+/// Resolved experiments by their points.
+type Experiments = BTreeMap<usize, String>;
+
+fn experiments(sweep: &SweepResult, points: &BTreeSet<usize>) -> Result<Experiments, ConfigError> {
+    let resolved = points.iter().map(|&at| {
+        let experiment = sweep.study.experiment(&sweep.points[at], sweep.catalog)?;
+        Ok((at, experiment.resolved))
+    });
+    resolved.collect()
 }
 
-/// The keys of some points as one list. Runs are compared with those of the same seed.
-fn keys(sweep: &SweepResult, points: &BTreeSet<usize>) -> Result<Keys, ConfigError> {
-    let experiments = points.iter().map(|point| experiment(sweep, *point));
-    let experiments = experiments.collect::<Result<Vec<String>, ConfigError>>()?;
-    let mut keys = merged(experiments.iter().map(|one| flat(one)));
+/// The keys of some experiments as one list. Runs are compared with those of the same seed.
+fn keys<'a>(experiments: impl Iterator<Item = &'a String>) -> Keys {
+    let mut keys = merged(experiments.map(|one| flat(one)));
     keys.retain(|(key, _)| key != SEED);
-    Ok(keys)
+    keys
 }
 
 /// Axes whose values differ.
