@@ -20,12 +20,12 @@ use weir_simulation::config::Document;
 pub const EXIT_CODES: &str = "\
 Exit codes:
     0  done
-    1  the run or a point failed, or the run stopped early at run.max_wall
+    1  the run or a point failed, or the run stopped early at run.max_wall or --max-memory
     2  bad input: the experiment, the options or the output directory
     3  a claim of a sweep does not hold, or is undecided
     4  stalled: packets in flight can never move again
-   85  a sweep, or a run with checkpoints, was stopped by a signal or at run.max_wall; the same
-       command goes on from there
+   85  a sweep, or a run with checkpoints, was stopped by a signal, run.max_wall or
+       --max-memory; the same command goes on from there
   101  a defect of weir
   129, 130, 138, 143  stopped by SIGHUP, Ctrl-C, SIGUSR1, SIGTERM; the result goes as far as the
        run got

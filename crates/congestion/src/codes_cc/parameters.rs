@@ -82,7 +82,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         name: "mcglohon2021",
         summary: "the paper's shares; the length of periods is ours for its network (4 KiB at 25 \
-                  GiB/s), the paper has none",
+                  GB/s), the paper has none",
         values: r#"threshold = 0.3, release = 0.1, period = "500 us", periods = 5"#,
     },
     Preset {

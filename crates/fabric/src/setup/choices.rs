@@ -80,7 +80,7 @@ pub enum Arbitration {
     RoundRobin,
     /// The packet that was injected first.
     Oldest,
-    /// The packet that came to this router first.
+    /// The packet that came first: at the crossbar to this router, at a link to its output queue.
     FirstCome,
 }
 
