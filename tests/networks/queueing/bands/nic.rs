@@ -176,16 +176,16 @@ fn queues_and_networks_chosen_in_the_nic_are_the_same_on_several_ranks() {
 }
 
 #[test]
-fn a_nic_with_hundreds_of_queue_pairs_that_wait_sends_those_that_may_go() {
+fn a_nic_with_many_queue_pairs_that_wait_sends_those_that_may_go() {
     // More queue pairs than a NIC passes one by one: most waiting ones are for a crowded band.
-    let experiment = experiment("kind = \"kns\"\nk = 19\nn = 2", "oblivious")
+    let experiment = experiment("kind = \"kns\"\nk = 11\nn = 2", "oblivious")
         .set("routing.choose_at", "generation")
         .set("queueing.scheme", "dbbq")
         .set("router.buffer_per", "divided")
         .set("router.input_buffer", "200 flits")
         .set("router.output_queue", "none")
-        .hotspot(90, 1, 1.0)
-        .with("endpoints.count", 91)
+        .hotspot(30, 1, 1.0)
+        .with("endpoints.count", 31)
         .with("endpoints.placement", "random")
         .message("24 flits")
         .with("stop", "20 us")
