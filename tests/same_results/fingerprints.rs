@@ -198,7 +198,12 @@ fn differences(old: &BTreeMap<String, Groups>, new: &BTreeMap<String, Groups>) -
             .filter(|group| was.get(*group) != is.get(*group));
         let groups: Vec<&str> = groups.map(String::as_str).collect();
         if !groups.is_empty() {
-            list.push(format!("  {name}: {}", groups.join(", ")));
+            let new = if was.is_empty() {
+                " (not recorded yet)"
+            } else {
+                ""
+            };
+            list.push(format!("  {name}{new}: {}", groups.join(", ")));
         }
     }
     list
@@ -287,7 +292,10 @@ fn all_copies_of_the_fabric_agree() {
         let rich = load(&path, &["output.flows=true".into()]);
         let plan = Plan::new(&rich, None).unwrap_or_else(|error| panic!("{error}"));
         assert!(is_rich(&plan.blueprint));
-        let usual = &stored[path.file_stem().and_then(OsStr::to_str).expect("a name")];
+        let name = path.file_stem().and_then(OsStr::to_str).expect("a name");
+        let usual = stored
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} has no fingerprints yet: {REFRESH}=1 records them"));
         let mut rich = fingerprint(&rich);
         // Remove the additional records.
         rich.retain(|group, _| usual.contains_key(group));

@@ -148,7 +148,7 @@ impl PortContext<'_> {
     }
 
     /// Calls [`super::Rules::on_port_timer`] for this port at `time`, or at once if that has
-    /// passed.
+    /// passed. A timer that sets itself again for the same moment for ever ends the run.
     pub fn wake(&mut self, time: Time) {
         self.actions.wake(time);
     }
@@ -193,7 +193,7 @@ pub trait NicContext {
     fn withdraw(&mut self, origin: &Origin) -> Range<u32>;
     /// Calls [`super::Rules::on_nic_timer`] at this NIC at `time` with a number that the scheme
     /// chooses. Timers of the same NIC and time fire in the order of their numbers. A timer cannot
-    /// be cancelled.
+    /// be cancelled. One that sets itself again for the same moment for ever ends the run.
     fn wake(&mut self, time: Time, number: u64);
     /// Writes a row of a record whose place is an endpoint: see [`Actions::record`].
     fn record(&mut self, number: usize, values: &[u64]);

@@ -208,8 +208,13 @@ fn times(factor: f64, time: f64) -> Time {
     ((factor * time) as Time).min(LATEST)
 }
 
-/// Refuses a scheme that needs acknowledgements if packets are not acknowledged.
-fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result<(), ConfigError> {
+/// Refuses a scheme that needs acknowledgements if packets are not acknowledged. `why`: what it
+/// needs them for, as in "marks go back with acknowledgements".
+///
+/// # Errors
+///
+/// If there are none.
+pub fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result<(), ConfigError> {
     if about.acknowledge {
         return Ok(());
     }

@@ -34,7 +34,8 @@ pub trait Rules: Send + Sync + 'static {
     fn name(&self) -> &'static str;
     /// The hooks that it uses; the same at every call.
     fn capabilities(&self) -> Capabilities;
-    /// The traffic classes.
+    /// The traffic classes: [`Classes::of_data`] of a scheme that adds none to those of data and of
+    /// acknowledgements, if there are any; [`Classes::PLAIN`] if it needs acknowledgements anyway.
     fn classes(&self) -> Classes;
     /// The kinds of control packets that it sends besides acknowledgements:
     /// [`PacketKind::own`](weir_model::PacketKind::own) gives their numbers.
@@ -137,8 +138,9 @@ pub trait Rules: Send + Sync + 'static {
     ) {
     }
     /// At a source: the time at which the queue pair of a NIC and a destination may send its next
-    /// packet. [`weir_model::NEVER`]: not before a timer of the NIC, a control packet of its flow
-    /// or, for a scheme that declares `windows`, any control packet.
+    /// packet; the NIC asks again then, and may ask at any time. [`weir_model::NEVER`]: not before
+    /// a timer of the NIC, a control packet of its flow or, for a scheme that declares `windows`,
+    /// any control packet.
     fn ready_at(&self, state: &mut Self::State, nic: u32, to: EndpointId, now: Time) -> Time {
         now
     }

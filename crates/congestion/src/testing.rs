@@ -16,7 +16,7 @@ pub struct Seen {
     pub resent: Vec<(Time, bool, EndpointId, u32, u32)>,
     /// Unsent parts when a message is withdrawn.
     pub left: std::ops::Range<u32>,
-    /// The header of the packet.
+    /// The header of the packet, empty at first: give it [`super::Rules::header_words`] words.
     pub header: Vec<u64>,
     /// Time and number.
     pub timers: Vec<(Time, u64)>,
@@ -138,7 +138,7 @@ pub fn packet(destination: EndpointId) -> PacketView {
     }
 }
 
-/// Links of 25.6 GB/s with flits of 64 bytes: a flit takes 2,500 ps.
+/// Links of 25.6 GB/s with flits of 64 bytes: a flit takes 2,500 ps. There are no acknowledgements.
 pub fn about(max_packet: u16, output_queue: u32) -> About {
     About {
         flit: FlitSize(512),

@@ -17,6 +17,7 @@ use crate::state::ends::source::Source;
 use crate::state::event::{EventKind, Keys};
 use crate::state::hosts::Hosts;
 use crate::state::mail::inbox::{Inbox, SpareLetters};
+use crate::state::mail::later::Expiring;
 use crate::state::mail::outboxes::Outboxes;
 use crate::state::mail::post::{PacketMail, Post};
 use crate::state::pool::Pool;
@@ -154,6 +155,7 @@ pub struct FabricDomain<K: Compiled> {
     /// Empty between two windows.
     pub(super) outboxes: Outboxes,
     pub(super) spare: SpareLetters,
+    pub(super) expiring: Expiring,
     /// Reason why this domain cannot continue.
     pub(super) fault: Option<Fault>,
 }

@@ -74,6 +74,42 @@ pub enum Fault {
         /// The task.
         task: u32,
     },
+    /// Timers of a scheme expire for ever without simulated time passing.
+    #[error(
+        "timers of the congestion control \"{scheme}\" have expired {} times at {simulated_ps} ps, \
+         and set new ones for the same moment; a timer that sets itself again has to wait",
+        Fault::MOST_TIMERS
+    )]
+    Timers {
+        /// The scheme's name.
+        scheme: &'static str,
+        /// Simulated time, ps.
+        simulated_ps: u64,
+    },
+    /// A packet is at the wrong endpoint.
+    #[error(
+        "the routing has led a packet for endpoint {to} to endpoint {at}; at the router of its \
+         destination it has to leave by the port of that endpoint"
+    )]
+    Misrouted {
+        /// The packet's destination.
+        to: u32,
+        /// The endpoint that it has come to.
+        at: u32,
+    },
+    /// A packet goes around in circles.
+    #[error(
+        "a packet for endpoint {to} has visited 255 routers, the last of them router {router}, \
+         but no route of its routing visits more than {most}: it goes around in circles"
+    )]
+    Circles {
+        /// The packet's destination.
+        to: u32,
+        /// The router where it is.
+        router: u32,
+        /// Most routers of a route, as the routing says.
+        most: u32,
+    },
     /// Messages between tasks can no longer be told apart.
     #[error(
         "messages from task {from} to task {task} of the application {job:?} have overtaken each \
@@ -103,4 +139,9 @@ pub enum Fault {
         /// The receiver's.
         to: u32,
     },
+}
+
+impl Fault {
+    /// Timers of a scheme that may expire in one domain at one moment.
+    pub(crate) const MOST_TIMERS: u32 = 1 << 24;
 }

@@ -38,8 +38,11 @@ pub enum RunError {
     },
     /// Nothing is left to happen but packets are in flight, and no cycle explains it.
     #[error(
-        "nothing moves, as seen at {}, while {in_flight} packets are in flight, and no deadlock \
-         explains it; this is a defect of weir, please report it with the experiment file",
+        "nothing moves, as seen at {}, while {in_flight} packets are in flight or wait at their \
+         sources, and no deadlock explains it; does a scheme of your own hold them back for ever \
+         (`ready_at`; the capabilities `windows` and `listens`), or does a topology of your own \
+         have links that do not lead back? Otherwise this is a defect of weir, please report it \
+         with the experiment file",
         Duration(*simulated_ps)
     )]
     Stuck {
@@ -64,8 +67,8 @@ pub enum RunError {
     Uncounted,
     /// A count does not come out.
     #[error(
-        "conservation is violated: {0}; this is a defect of weir, please report it with the \
-         experiment file"
+        "conservation is violated: {0}; does a motif of your own send what no task receives? \
+         Otherwise this is a defect of weir, please report it with the experiment file"
     )]
     Conservation(String),
     /// A part of the network cannot continue.

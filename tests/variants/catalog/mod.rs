@@ -246,13 +246,19 @@ fn every_scheme_acts_on_every_topology_and_loses_nothing() {
         for example in examples("scheme", variant) {
             turn += 1;
             for network in first_networks_by_turns(turn) {
+                let topology = network.text();
                 // With this seed there is enough to act on, in 4 us, for each of them.
                 let network = network
                     .set("congestion", example.clone())
                     .set("run.seed", 2);
                 let data = everywhere(&crowded(network, "4 us"));
                 let acts = variant.name != "none";
-                assert_eq!(acted(&data) > 0, acts, "{example} {:?}", data.scheme);
+                let scheme = &data.scheme;
+                assert_eq!(
+                    acted(&data) > 0,
+                    acts,
+                    "{example} on {topology}: {scheme:?}"
+                );
             }
         }
     }
@@ -314,7 +320,9 @@ fn every_motif_communicates() {
                 .map(job)
                 .into_iter()
                 .filter(|experiment| experiment.try_plan().is_ok());
-            let experiment = good.next().unwrap_or_else(|| panic!("{example}"));
+            let experiment = good.next();
+            let experiment =
+                experiment.unwrap_or_else(|| panic!("no such number of tasks is good: {example}"));
             let data = everywhere(&experiment);
             assert!(data.summary.messages_received > 1, "{example}");
         }

@@ -3,7 +3,9 @@
 
 mod queue_stamps;
 mod receiver_credits;
+mod restless;
 mod rtt_window;
+mod twice;
 
 use crate::support::Experiment;
 use weir::congestion::Build;

@@ -50,6 +50,35 @@ fn after(steps: u32, scheme: &dyn Scheme, seed: u64) -> (Box<dyn Scheme>, World)
 }
 
 #[test]
+fn every_scheme_names_its_counts_and_the_parameters_to_look_at() {
+    for entry in REGISTRY {
+        let scheme = (entry.build)(&section(&entry.examples[0].replace(", ", "\n")), &network());
+        let scheme = scheme.unwrap_or_else(|error| panic!("{}", error.render(false)));
+        let fresh = scheme.start(NICS as usize, OUTPUTS as usize);
+        assert_eq!(
+            fresh.counts().len(),
+            fresh.counters().len(),
+            "{}",
+            entry.name
+        );
+        let schema = (entry.parameters.schema)().to_value();
+        for act in fresh
+            .acts()
+            .iter()
+            .flat_map(|acts| [acts.notices, acts.responds])
+        {
+            let known = &schema["properties"][act.parameter];
+            assert!(
+                known.is_object(),
+                "{} has no parameter {}",
+                entry.name,
+                act.parameter
+            );
+        }
+    }
+}
+
+#[test]
 fn who_is_loaded_goes_on_as_who_was_saved() {
     for (name, unused) in all() {
         let nothing = unused.save().expect("saved");

@@ -18,6 +18,16 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
+    /// A packet has come to another endpoint than its own.
+    #[cold]
+    #[inline(never)]
+    fn misrouted(&mut self, packet: &Packet, nic: u32) {
+        self.fault.get_or_insert(Fault::Misrouted {
+            to: packet.flight.destination,
+            at: self.ends.nics[nic as usize].id,
+        });
+    }
+
     /// A tail is at its endpoint at `now`, or will be.
     pub(crate) fn deliver_packet(&mut self, index: PacketIndex, nic: u32, now: Time) {
         let packet = *self.pool.get(index);
@@ -27,6 +37,9 @@ impl<K: Compiled> FabricDomain<K> {
         }
         self.pool.remove(index);
         self.records.stats.delivered(&packet, &origin, nic, now);
+        if self.ends.nics[nic as usize].id != packet.flight.destination {
+            return self.misrouted(&packet, nic);
+        }
         if !origin.is(PacketKind::DATA) {
             if K::CC {
                 self.take_control(nic, &packet, &origin, now);

@@ -4,6 +4,7 @@ use crate::setup::plain::Compiled;
 
 use crate::domain::FabricDomain;
 use crate::endpoint::sending::blank;
+use crate::fault::Fault;
 use crate::state::event::EventKind;
 use weir_congestion::Control;
 use weir_model::{NO_PACKET, Origin, PacketIndex, Time};
@@ -15,7 +16,9 @@ impl<K: Compiled> FabricDomain<K> {
         while let Some((time, number)) = self.actions.timers.pop() {
             let time = time.max(now);
             self.mail.later.add_timer(time, nic, number);
-            self.schedule(EventKind::Scheme, output, time);
+            if !(self.expiring.taken && time == now) {
+                self.schedule(EventKind::Scheme, output, time);
+            }
         }
         for at in 0..self.actions.later.len() {
             let (time, control) = self.actions.later[at];
@@ -36,13 +39,36 @@ impl<K: Compiled> FabricDomain<K> {
             self.queue_control(nic, &control, now);
             self.kick_nic(nic, now);
         }
+        self.expiring.taken = true;
         while let Some((nic, number)) = self.mail.later.take_timer(now) {
+            if self.has_too_many_timers(now) {
+                continue;
+            }
             self.pool.hold_header(NO_PACKET);
             self.at_nic(nic, now, |scheme, context| {
                 scheme.on_nic_timer(context, number);
             });
             self.kick_nic(nic, now);
         }
+        self.expiring.taken = false;
+    }
+
+    /// Counts a timer of the scheme. True if more have expired at this moment than any use would
+    /// have: simulated time may never go on.
+    pub(crate) fn has_too_many_timers(&mut self, now: Time) -> bool {
+        let expiring = &mut self.expiring;
+        if expiring.time != now {
+            (expiring.time, expiring.count) = (now, 0);
+        }
+        if expiring.count < Fault::MOST_TIMERS {
+            expiring.count += 1;
+            return false;
+        }
+        self.fault.get_or_insert(Fault::Timers {
+            scheme: self.scheme.name(),
+            simulated_ps: now,
+        });
+        true
     }
 
     /// A control packet joins the queue of its class at a NIC.

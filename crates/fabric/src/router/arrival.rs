@@ -1,6 +1,7 @@
 //! Arrival of packets at a router: their routing, and the requests that they make.
 
 use crate::domain::FabricDomain;
+use crate::fault::Fault;
 use crate::setup::plain::Compiled;
 use crate::state::{InIndex, OutIndex, Upstream, Wire};
 use weir_model::{Classes, PacketIndex, Time};
@@ -64,8 +65,8 @@ impl<K: Compiled> FabricDomain<K> {
             return self.lose_cut_off(index, input, now);
         }
         let (output, queue) = self.way(hop, place, index);
+        self.count_router(index, input);
         let packet = self.pool.get_mut(index);
-        packet.flight.routers = packet.flight.routers.saturating_add(1);
         let in_queue = std::mem::replace(&mut packet.queue, queue);
         let (class, step) = (packet.class, packet.flight.flow_step());
         let wire = self.ports.outputs[output as usize].wire;
@@ -97,6 +98,28 @@ impl<K: Compiled> FabricDomain<K> {
         if hooks && ends_here && self.fixed.can.drops {
             // The more there is for an endpoint, the more may have to go.
             self.drop_overdue(output, now);
+        }
+    }
+
+    /// Counts a router that a packet visits, up to 255.
+    #[inline(always)]
+    fn count_router(&mut self, index: PacketIndex, input: InIndex) {
+        let visited = &mut self.pool.get_mut(index).flight.routers;
+        match visited.checked_add(1) {
+            Some(more) => *visited = more,
+            None => self.has_come_far(index, input),
+        }
+    }
+
+    /// A packet has visited more routers than it counts. With twice the longest route, and more if
+    /// links go down while packets are under way, it goes around in circles.
+    #[cold]
+    #[inline(never)]
+    fn has_come_far(&mut self, index: PacketIndex, input: InIndex) {
+        let most = self.network.routing.max_routers();
+        if most <= u32::from(u8::MAX / 2) {
+            let (to, (router, _)) = (self.pool.get(index).flight.destination, self.port_of(input));
+            (self.fault).get_or_insert(Fault::Circles { to, router, most });
         }
     }
 

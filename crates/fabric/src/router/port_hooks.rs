@@ -160,6 +160,9 @@ impl<K: Compiled> FabricDomain<K> {
     /// A timer of the scheme at a port.
     #[inline(never)]
     pub(crate) fn port_timer(&mut self, output: OutIndex, now: Time) {
+        if self.has_too_many_timers(now) {
+            return;
+        }
         self.at_port(NO_PACKET, output, now, |scheme, port| {
             scheme.on_port_timer(port);
         });

@@ -18,6 +18,7 @@ use crate::state::ends::resend::Resends;
 use crate::state::ends::source::Source;
 use crate::state::event::Keys;
 use crate::state::hosts::Hosts;
+use crate::state::mail::later::Expiring;
 use crate::state::mail::outboxes::Outboxes;
 use crate::state::pool::Pool;
 use crate::state::records::attribution::Attribution;
@@ -211,6 +212,7 @@ impl<K: Compiled> FabricDomain<K> {
             outboxes: Outboxes::new(neighbours.len()),
             neighbours,
             spare: Vec::new(),
+            expiring: Expiring::default(),
             fault: None,
         }
     }

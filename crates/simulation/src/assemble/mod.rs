@@ -31,7 +31,7 @@ use weir_network::queueing::{Divided, Queueing};
 use weir_network::routing::{self, Detours, Routing};
 use weir_network::topology::Topology;
 
-use crate::collect::attribution;
+use crate::collect::{attribution, scheme_numbers};
 use crate::notes;
 use parameters::{
     check_prepared, check_stages, check_steps, parameters, router_parameters, routers,
@@ -63,6 +63,7 @@ impl Plan {
         watched: Option<(EndpointId, u32)>,
     ) -> Result<Plan, ConfigError> {
         let (network, scheme) = network(experiment)?;
+        check_numbers(experiment, scheme.as_ref(), &network)?;
         let network = Arc::new(network);
         let recording = Recording {
             scheme: records(experiment, scheme.as_ref())?,
@@ -321,6 +322,24 @@ fn recording(experiment: &Experiment, network: &Network) -> Recording {
         timeline: timeline::span(experiment),
         tasks: false,
     }
+}
+
+/// Refuses a scheme with two numbers of one name in `/data/scheme`, where weir has some itself.
+fn check_numbers(
+    experiment: &Experiment,
+    scheme: &dyn Scheme,
+    network: &Network,
+) -> Result<(), ConfigError> {
+    let mut names = scheme_numbers(scheme, network);
+    names.sort();
+    let Some(two) = names.windows(2).find(|two| two[0] == two[1]) else {
+        return Ok(());
+    };
+    let message = format!("{:?} has two counters named {:?}", scheme.name(), two[0]);
+    let remedy = "give the counter of the scheme another name";
+    Err(experiment
+        .congestion
+        .refuse(Invalid::new("scheme", message, remedy)))
 }
 
 /// A bit for each record of the scheme that is kept.

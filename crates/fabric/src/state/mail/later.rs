@@ -19,6 +19,15 @@ pub struct Later {
     next: u64,
 }
 
+/// Timers of a scheme that expire in a domain at one moment.
+#[derive(Debug, Default)]
+pub struct Expiring {
+    pub time: Time,
+    pub count: u32,
+    /// Those of NICs are being taken: one that is due at once needs no event.
+    pub taken: bool,
+}
+
 impl Later {
     /// Adds a timer of a NIC.
     pub fn add_timer(&mut self, time: Time, nic: u32, number: u64) {

@@ -45,15 +45,16 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Sends, and waits until that is complete.
+    /// Sends, and waits until that is complete. Panics if there is no such task, or if the tag is
+    /// 65,536 or more.
     pub fn send(&mut self, to: Peer, bytes: u64, tag: Tag) {
-        debug_assert!(tag < COLLECTIVE_TAG, "tag {tag}");
+        self.check_send(to, tag);
         self.ops.push(Op::Send { to, bytes, tag });
     }
 
-    /// Starts to send.
+    /// Starts to send; as [`Script::send`].
     pub fn isend(&mut self, to: Peer, bytes: u64, tag: Tag) -> Label {
-        debug_assert!(tag < COLLECTIVE_TAG, "tag {tag}");
+        self.check_send(to, tag);
         let label = self.label();
         self.ops.push(Op::Isend {
             to,
@@ -87,11 +88,12 @@ impl<'a> Script<'a> {
 
     /// Waits for one operation.
     pub fn wait(&mut self, label: Label) {
-        self.ops.push(Op::WaitAll(Labels::one(label)));
+        self.wait_all(Labels::one(label));
     }
 
     /// Waits for all of them.
     pub fn wait_all(&mut self, labels: Labels) {
+        self.check_labels(&labels);
         if labels.count() > 0 {
             self.ops.push(Op::WaitAll(labels));
         }
@@ -99,9 +101,31 @@ impl<'a> Script<'a> {
 
     /// Waits for the first of them that is complete.
     pub fn wait_any(&mut self, labels: Labels) {
+        self.check_labels(&labels);
         if labels.count() > 0 {
             self.ops.push(Op::WaitAny(labels));
         }
+    }
+
+    /// A motif that sends elsewhere would be mistaken for another one.
+    fn check_send(&self, to: Peer, tag: Tag) {
+        let (task, tasks) = (self.task, self.tasks);
+        assert!(to < tasks, "task {task} sends to task {to} of {tasks}");
+        assert!(
+            tag < COLLECTIVE_TAG,
+            "task {task} sends with tag {tag}: tags from {COLLECTIVE_TAG} on are those of \
+             collective operations"
+        );
+    }
+
+    /// Nothing would ever have to be waited for.
+    fn check_labels(&self, labels: &Labels) {
+        assert!(
+            labels.end <= self.next_label,
+            "task {} waits for what it has not started: label {}",
+            self.task,
+            labels.end.saturating_sub(1)
+        );
     }
 
     /// The next label, for [`Script::since`].
@@ -182,5 +206,36 @@ impl<'a> Script<'a> {
     fn label(&mut self) -> Label {
         self.next_label += 1;
         self.next_label - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(write: impl Fn(&mut Script)) {
+        write(&mut Script::new(&mut Vec::new(), 1, 4));
+    }
+
+    #[test]
+    #[should_panic = "task 1 sends to task 4 of 4"]
+    fn only_to_tasks_that_there_are() {
+        script(|script| script.send(4, 8, 0));
+    }
+
+    #[test]
+    #[should_panic = "with tag 65536"]
+    fn not_with_tags_of_collective_operations() {
+        script(|script| _ = script.isend(0, 8, 65_536));
+    }
+
+    #[test]
+    #[should_panic = "waits for what it has not started: label 1"]
+    fn only_for_what_was_started() {
+        script(|script| {
+            let label = script.irecv(0, 0);
+            script.wait(label);
+            script.wait(label + 1);
+        });
     }
 }
