@@ -1,6 +1,6 @@
 //! User-defined routings, written against the public traits in one file each: a torus without its
-//! dateline, without an escape, and with ways that never or wrongly arrive. What is wrong is noticed by the
-//! walker and by a run.
+//! dateline, without an escape, and with ways that never or wrongly arrive. What is wrong is noticed
+//! by the walker and by a run.
 
 mod circles;
 mod dimension_order;

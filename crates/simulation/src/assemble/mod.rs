@@ -324,7 +324,7 @@ fn recording(experiment: &Experiment, network: &Network) -> Recording {
     }
 }
 
-/// Refuses a scheme with two numbers of one name in `/data/scheme`, where weir has some itself.
+/// Refuses a scheme with two numbers of one name in `/data/scheme`, where weir writes some, too.
 fn check_numbers(
     experiment: &Experiment,
     scheme: &dyn Scheme,
