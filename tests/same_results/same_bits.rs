@@ -1,6 +1,6 @@
 //! The same bits for any number of ranks, and other bits for another seed.
 
-use crate::support::{Experiment, difference, run_on, run_plan, same};
+use crate::support::{Experiment, assert_same, difference, run_on, run_plan};
 
 /// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8, in
 /// all splits into ranks and threads.
@@ -19,10 +19,8 @@ pub fn same_on(ranks: &[u32], experiment: &Experiment) {
         for ranks in (1..=workers.min(most)).filter(|ranks| workers % ranks == 0) {
             let split = (ranks, (workers / ranks) as usize);
             let shared = run_on(split, &plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            assert!(
-                same(&shared, &alone.data),
-                "{split:?} ranks and threads differ from one process in\n{text}"
-            );
+            let what = format!("{split:?} ranks and threads differ from one process in\n{text}");
+            assert_same(&shared, &alone.data, &what);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::same_results::same_bits::{busy, same_on};
 use crate::support::attack::at_length;
-use crate::support::{Experiment, run_plan};
+use crate::support::{Experiment, assert_same, run_plan};
 use crate::variants::catalog::{
     crowded, examples, failing, first_networks, first_networks_by_turns, networks,
 };
@@ -23,11 +23,9 @@ fn same_in_windows_of(lengths: &[Time], experiment: &Experiment) {
         );
         plan.schedule.window = length;
         let short = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
-        assert!(
-            short == long,
-            "windows of {length} ps differ from such of {whole} ps in\n{}",
-            experiment.text()
-        );
+        let text = experiment.text();
+        let what = format!("windows of {length} ps differ from such of {whole} ps in\n{text}");
+        assert_same(&short, &long, &what);
     }
 }
 

@@ -339,6 +339,29 @@ pub fn same(one: &Data, other: &Data) -> bool {
     one == other || format!("{one:?}") == format!("{other:?}")
 }
 
+/// Fails, with the first number that differs, unless two runs gave the same ones. `what`: the run
+/// that should be as expected, as in "two ranks differ from one".
+pub fn assert_same(got: &Data, expected: &Data, what: &str) {
+    if same(got, expected) {
+        return;
+    }
+    let [got, expected] = [got, expected].map(|data| format!("{data:#?}"));
+    let mut field = "";
+    for (got, expected) in got.lines().zip(expected.lines()) {
+        if got.starts_with("    ") && !got.starts_with("     ") {
+            field = got.trim();
+        }
+        if got != expected {
+            let [got, expected] = [got, expected].map(str::trim);
+            panic!(
+                "in {field} {got} instead of {expected} (state outside of a variant's `State`, a \
+                 hash map in its own order, other random numbers?): {what}"
+            );
+        }
+    }
+    panic!("more rows in {field}: {what}");
+}
+
 /// Ranks of a run, and threads of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {

@@ -12,7 +12,7 @@ pub mod sweeping;
 #[allow(unused_imports)] // each test file uses a part
 pub use cli::{Cli, Ran, difference, difference_of};
 #[allow(unused_imports)]
-pub use experiment::{Experiment, Nobody, run_on, run_plan, same};
+pub use experiment::{Experiment, Nobody, assert_same, run_on, run_plan, same};
 #[allow(unused_imports)]
 pub use kept::{go_on_from, resume_on, run_counting, run_saving, run_sharing};
 

@@ -1,33 +1,14 @@
 //! The networks against their formulae, and their arithmetic against the links alone.
 
-use std::collections::VecDeque;
-
 use proptest::prelude::*;
 use weir::model::{EndpointId, LinkKind, RouterId};
 use weir::nodes::Nodes;
 use weir::partition::Partition;
+use weir::topology::analysis::distances;
 use weir::topology::tree::{Step, Tree};
-use weir::topology::{Links, Peer, Topology, search_links};
+use weir::topology::{Links, Peer, search_links};
 
 use super::support::{Kind, kinds, tree};
-
-/// Routers visited from `start` to every router, both included.
-fn distances(topology: &dyn Topology, start: RouterId) -> Vec<Option<u32>> {
-    let mut distance = vec![None; topology.routers() as usize];
-    distance[start as usize] = Some(1);
-    let mut queue = VecDeque::from([start]);
-    while let Some(router) = queue.pop_front() {
-        for port in 0..topology.ports(router) {
-            if let Peer::Router(next, _) = topology.peer(router, port)
-                && distance[next as usize].is_none()
-            {
-                distance[next as usize] = distance[router as usize].map(|d: u32| d + 1);
-                queue.push_back(next);
-            }
-        }
-    }
-    distance
-}
 
 /// By their kind.
 fn in_order(mut links: Vec<Links>) -> Vec<Links> {

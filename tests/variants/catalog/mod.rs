@@ -9,7 +9,7 @@ mod patterns;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::support::attack::{at_length, cases};
-use crate::support::{Experiment, resume_on, run_counting, run_saving, same};
+use crate::support::{Experiment, assert_same, resume_on, run_counting, run_saving};
 use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::input::Section;
@@ -162,17 +162,17 @@ pub fn everywhere(experiment: &Experiment) -> Data {
     for case in 0..u64::from(cases(1)) {
         let seed = seed.wrapping_add(case);
         let (shared, kept) = good(run_saving((2.min(most), 2), &plan, places, seed), &text);
-        assert!(
-            same(&shared, &alone),
-            "two ranks of two threads differ from one process in\n{text}"
-        );
+        let what = format!("two ranks of two threads differ from one process in\n{text}");
+        assert_same(&shared, &alone, &what);
         for split in [(3.min(most), 1), (1, 3)] {
             let resumed = good(resume_on(split, &plan, &kept), &text);
             let when = kept.until();
-            println!("gone on from {when} ps on {split:?} ranks and threads");
-            assert!(
-                same(&resumed, &alone),
-                "gone on from {when} ps on {split:?} ranks and threads, the run differs in\n{text}"
+            let what = format!("gone on from {when} ps on {split:?} ranks and threads");
+            println!("{what}");
+            assert_same(
+                &resumed,
+                &alone,
+                &format!("{what}, the run differs in\n{text}"),
             );
         }
     }

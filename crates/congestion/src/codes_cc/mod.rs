@@ -188,7 +188,8 @@ impl Rules for CodesCc {
         Capabilities {
             paces: true,
             observes: true,
-            receives: true,
+            // Nothing follows from what is ejected if all have the least share.
+            receives: self.limit == Limit::Ejection,
             signals: true,
             ..Capabilities::NONE
         }

@@ -1,6 +1,7 @@
 //! Networks as graphs, and their split into domains. Everything is computed from coordinates: no
 //! table grows with the number of endpoints.
 
+pub mod analysis;
 mod blocks;
 pub mod cascade;
 pub mod dragonfly;
