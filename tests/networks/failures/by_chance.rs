@@ -2,7 +2,7 @@
 //! order, and the bits are the same on two ranks.
 
 use crate::same_results::fingerprints::files;
-use crate::support::{Experiment, run_on, run_plan, same};
+use crate::support::{Experiment, assert_same, run_on, run_plan};
 use crate::variants::attack::draw::Draw;
 
 use super::failing;
@@ -50,7 +50,7 @@ fn survives(experiment: &Experiment, failures: &str) -> bool {
     let windows = plan.blueprint.schedule.interleaving.is_none();
     if windows && plan.network().topology.domains() > 1 {
         let shared = run_on(2, &plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert!(same(&shared, &alone.data), "2 ranks differ in\n{text}");
+        assert_same(&shared, &alone.data, &format!("2 ranks differ in\n{text}"));
     }
     true
 }

@@ -9,7 +9,8 @@ use weir::simulation::{Plan, fork};
 
 use crate::support::attack::at_length;
 use crate::support::{
-    Experiment, go_on_from, resume_on, run_counting, run_on, run_saving, run_sharing, same,
+    Experiment, assert_same, go_on_from, resume_on, run_counting, run_on, run_saving, run_sharing,
+    same,
 };
 
 /// The start of the workload that differs, ps.
@@ -85,16 +86,13 @@ fn go_on_by_turns(experiments: &[Experiment], at: Time, turn: usize) {
     let (data, kept) = run_sharing(2.min(most), &plan, at, common.clone());
     let alone = |plan: &Plan| run_on(1, plan).expect("a good run");
     let unchanged = alone(&plan);
-    assert!(
-        same(&data, &unchanged),
-        "to write the state changes nothing"
-    );
+    assert_same(&data, &unchanged, "to write the state changes nothing");
     for (other, ranks) in others.iter().zip([3, 1, 2].into_iter().cycle().skip(turn)) {
         assert_eq!(prefix(other, at).as_ref(), Some(&common), "{other:?}");
         let plan = other.plan();
         let whole = alone(&plan);
         let (data, forked) = go_on_from(ranks.min(most), &plan, at, &kept);
-        assert!(same(&data, &whole), "{ranks} ranks differ in {other:?}");
+        assert_same(&data, &whole, &format!("{ranks} ranks differ in {other:?}"));
         assert!(!same(&data, &unchanged), "{other:?}");
         let all = data.summary.packet_hops;
         assert!(forked.packet_hops > 0 && forked.packet_hops <= all);
@@ -229,10 +227,7 @@ fn a_fork_of_what_has_not_begun_is_the_plain_run() {
         let fork = forked(&one, "2 us", &[("workload.late.load", 0.2.into())]);
         let data = run_on(2, &fork.plan()).expect("a good run");
         let plain = run_on(1, &with(&one, 1, "load", 0.2).plan()).expect("a good run");
-        assert!(
-            same(&without_note(&data), &without_note(&plain)),
-            "{scheme}"
-        );
+        assert_same(&without_note(&data), &without_note(&plain), scheme);
         let note = data
             .notes
             .iter()
@@ -275,18 +270,20 @@ fn a_fork_is_its_base_until_then_on_any_ranks_and_resumed() {
         let (data, places) = run_counting(&plan).expect("a good run");
         for ranks in [2, 3] {
             let again = run_on(ranks, &plan).expect("a good run");
-            assert!(same(&data, &again), "{ranks} ranks differ in {fork:?}");
+            assert_same(&again, &data, &format!("{ranks} ranks differ in {fork:?}"));
         }
         for seed in 0..4 {
             let (shared, kept) = run_saving(2, &plan, places, seed).expect("a good run");
-            assert!(same(&shared, &data));
+            assert_same(&shared, &data, &format!("on 2 ranks: {fork:?}"));
             let resumed = resume_on(3, &plan, &kept).expect("a good run");
-            assert!(same(&resumed, &data), "from {} ps: {fork:?}", kept.until());
+            let what = format!("from {} ps: {fork:?}", kept.until());
+            assert_same(&resumed, &data, &what);
         }
         // The resolved experiment is the same again.
         let text = Experiment::of(config.resolved.parse().expect("TOML"));
         assert_eq!(text.checked().resolved, config.resolved);
-        assert!(same(&run_on(1, &text.plan()).expect("a good run"), &data));
+        let again = run_on(1, &text.plan()).expect("a good run");
+        assert_same(&again, &data, "as resolved");
         // Bins of 500 ns: the first five are before the fork.
         let before = |data: &Data| data.series.jobs[0].1.injected_bytes[..5].to_vec();
         let base = Plan::new(&base, None).expect("a plan");
