@@ -62,11 +62,12 @@
 
 pub mod cli;
 
-/// For tests of one's own schemes and patterns.
+/// For tests of one's own schemes, patterns and motifs.
 #[cfg(feature = "testing")]
 pub mod testing {
     pub use weir_congestion::testing as schemes;
     pub use weir_workload::patterns::testing as patterns;
+    pub use weir_workload::tasks::ideal as motifs;
 }
 
 pub use weir_congestion as congestion;

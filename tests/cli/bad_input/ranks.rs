@@ -32,25 +32,29 @@ fn a_mistake_is_told_once_by_all_ranks_together() {
     assert!(!ran.out().exists());
 }
 
-/// Runs rank 0 on one experiment and rank 1 on another; returns the output, and the exit code.
-fn ranks_apart(first: &str, second: &str) -> (Option<i32>, String) {
+/// Runs rank 0 on one experiment and rank 1 on another, each with its options. Returns the exit
+/// code, the output, and whether there is a result.
+fn ranks_apart(ranks: [(&str, &[&str]); 2]) -> (Option<i32>, String, bool) {
     let folder = tempfile::tempdir().expect("a directory");
-    for (name, text) in [("first.toml", first), ("second.toml", second)] {
-        std::fs::write(folder.path().join(name), text).expect("a file");
-    }
     let weir = Path::new(env!("CARGO_BIN_EXE_weir"));
     let mut command = Cli::program(weir, 1);
-    command.args(["run", "first.toml", "--out", "out", "--quiet"]);
-    command.args([":", "-n", "1"]).arg(weir);
-    command.args(["run", "second.toml", "--out", "out", "--quiet"]);
+    for (rank, (text, options)) in ranks.into_iter().enumerate() {
+        let file = format!("{rank}.toml");
+        std::fs::write(folder.path().join(&file), text).expect("a file");
+        if rank == 1 {
+            command.args([":", "-n", "1"]).arg(weir);
+        }
+        command.args(["run", &file, "--out", "out", "--quiet"]);
+        command.args(options);
+    }
     let output = assert_cmd::Command::from_std(command)
         .current_dir(folder.path())
         .timeout(std::time::Duration::from_secs(120))
         .output()
         .expect("it can be started");
-    assert!(!folder.path().join("out/result.h5").exists());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), said)
+    let written = folder.path().join("out/result.h5").exists();
+    (output.status.code(), said, written)
 }
 
 #[test]
@@ -67,8 +71,8 @@ fn ranks_with_different_experiments_are_refused() {
         ),
     ];
     for (other, line) in others {
-        let (code, said) = ranks_apart(&first, &other.text());
-        assert_eq!(code, Some(2), "{said}");
+        let (code, said, written) = ranks_apart([(&first, &[]), (&other.text(), &[])]);
+        assert_eq!((code, written), (Some(2), false), "{said}");
         let mut lines = said.lines();
         let told = lines.find(|line| line.contains("rank 1 has another experiment than rank 0"));
         let own = told.and_then(|told| told.split(", not ").next());
@@ -91,7 +95,26 @@ fn ranks_with_different_traces_are_refused() {
             path.display()
         )
     };
-    let (code, said) = ranks_apart(&text("a.csv", 64), &text("b.csv", 65));
-    assert_eq!(code, Some(2), "{said}");
+    let [first, other] = [text("a.csv", 64), text("b.csv", 65)];
+    let (code, said, written) = ranks_apart([(&first, &[]), (&other, &[])]);
+    assert_eq!((code, written), (Some(2), false), "{said}");
     assert!(said.contains("rank 1 has another experiment"), "{said}");
+}
+
+#[test]
+fn ranks_with_different_options_are_refused_and_numbers_of_threads_may_differ() {
+    let text = Experiment::dragonfly(2, 4, 2).uniform(0.3).until("2 us");
+    let text = &text.text();
+    let watched: &[&str] = &["--watch-packet", "3:1"];
+    for ranks in [[watched, &[]], [&[], watched]] {
+        let (code, said, written) = ranks_apart(ranks.map(|options| (text.as_str(), options)));
+        assert_eq!((code, written), (Some(2), false), "{said}");
+        let told = said.matches("rank 1 has other options than rank 0").count();
+        assert_eq!(told, 1, "{said}");
+    }
+    for threads in ["1", "3"] {
+        let threads: &[&str] = &["-j", threads];
+        let (code, said, written) = ranks_apart([(text, threads), (text, &[])]);
+        assert_eq!((code, written), (Some(0), true), "{said}");
+    }
 }

@@ -256,6 +256,17 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
         }
         fs::write(&path, &good).expect("writes");
     }
+    // The next one takes its place, though the run has not come as far as the damaged one.
+    fs::write(newer.join("states-0"), b"nothing").expect("writes");
+    copy(&case.path("a"), &case.path("b"));
+    let stopped = ["e.toml", "--out", "b", "--max-wall", "1 ms"];
+    let (code, said) = case.run(&stopped);
+    assert_eq!(code, Some(85), "{said}");
+    let (code, said) = case.run(&["e.toml", "--out", "b"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    case.is_whole("b");
+    fs::remove_dir_all(case.path("b")).expect("removes");
     // If both are, nothing is begun in silence.
     for folder in [&older, &newer] {
         fs::write(folder.join("states-0"), b"nothing").expect("writes");
@@ -267,9 +278,13 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
         "{said}"
     );
     copy(&case.path("a"), &case.path("b"));
+    let stopped = ["e.toml", "--out", "b", "--force", "--max-wall", "1 ms"];
+    let (code, said) = case.run(&stopped);
+    assert_eq!(code, Some(85), "{said}");
+    assert!(said.contains("warning: the run starts anew"), "{said}");
     let (code, said) = case.run(&["e.toml", "--out", "b", "--force"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("warning: the run starts anew"), "{said}");
+    assert!(!said.contains("anew"), "{said}");
     case.is_whole("b");
     for folder in [&older, &newer] {
         fs::write(folder.join("manifest"), b"nothing").expect("writes");
@@ -306,16 +321,6 @@ fn a_checkpoint_of_another_experiment_or_program_is_refused() {
     assert!(said.contains("there: seed = 1, here: seed = 7"), "{said}");
     let (code, said) = case.run(&["--resume", "a", "--seed=7"]);
     assert_eq!(code, Some(2), "{said}");
-    // The format is in the bytes after the mark.
-    for folder in case.all("a") {
-        let path = folder.join("manifest");
-        let mut bytes = fs::read(&path).expect("reads");
-        bytes[16] += 1;
-        fs::write(&path, bytes).expect("writes");
-    }
-    let (code, said) = case.run(&["--resume", "a"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("format 3 of checkpoints"), "{said}");
     let (code, said) = case.run(&["--resume", "whole"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("there is no checkpoint in whole"), "{said}");

@@ -25,6 +25,7 @@ pub(super) fn begin(
             newer,
         })) => {
             observer.goes_on(from, &newer);
+            only_up_to(Some(from.until()), means, transport)?;
             let mut from = from.reached;
             from.resumed += 1;
             return Ok((fabric, from));
@@ -33,7 +34,10 @@ pub(super) fn begin(
         Err(error) if !means.checkpoints.is_some_and(|all| all.anew) => {
             return Err(RunError::Checkpoint(error));
         }
-        Err(error) => observer.starts_anew(&error),
+        Err(error) => {
+            observer.starts_anew(&error);
+            only_up_to(None, means, transport)?;
+        }
     }
     if let Some(shared) = means.shared {
         let fork = plan.fork_at(shared.at);
@@ -61,6 +65,25 @@ pub(super) fn begin(
     };
     let plan = plan.before_fork(from.base);
     Ok((built(plan, means, transport), from))
+}
+
+/// Removes the checkpoints after the one from which the run goes on, or all. They cannot be used,
+/// and would be in the place of those that the run writes when it comes there.
+fn only_up_to(
+    until: Option<Time>,
+    means: Means,
+    transport: &mut dyn Transport,
+) -> Result<(), RunError> {
+    let removed = match means.checkpoints {
+        Some(all) if transport.rank() == 0 => until
+            .map_or_else(
+                || checkpoint::remove(&all.dir),
+                |until| checkpoint::remove_after(&all.dir, until),
+            )
+            .map_err(|error| format!("{}: {error}", all.dir.display())),
+        _ => Ok(()),
+    };
+    checkpoint::agreed(removed, transport)?.map_err(RunError::Checkpoint)
 }
 
 fn built(plan: &Plan, means: Means, transport: &dyn Transport) -> Fabric {

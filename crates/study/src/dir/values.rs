@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
 
 use super::SweepDir;
 use weir_model::codec;
@@ -59,9 +60,7 @@ impl Values {
     pub fn of(dir: &SweepDir) -> Values {
         let path = dir.root().join("values");
         let program = std::env::current_exe().ok().as_deref().and_then(Stamp::of);
-        let read = fs::read(&path)
-            .ok()
-            .and_then(|bytes| codec::decode(&bytes).ok());
+        let read = fs::read(&path).ok().and_then(|bytes| checked(&bytes));
         let own = read.filter(|values: &Values| Some(values.program) == program);
         Values {
             program: program.unwrap_or_default(),
@@ -108,11 +107,23 @@ impl Values {
     /// the next time reads the results again.
     pub fn keep(&self) {
         if self.changed
-            && let Ok(bytes) = codec::encode(self)
+            && let Ok(body) = codec::encode(self)
         {
-            let _ = replace(&self.path, &bytes);
+            let _ = replace(&self.path, &[&sum(&body)[..], &body].concat());
         }
     }
+}
+
+/// The checksum before the values.
+fn sum(body: &[u8]) -> [u8; 16] {
+    XxHash3_128::oneshot(body).to_le_bytes()
+}
+
+/// The values in a file, if its bytes are those that were written.
+fn checked(bytes: &[u8]) -> Option<Values> {
+    let (written, body) = bytes.split_first_chunk()?;
+    let whole = *written == sum(body);
+    whole.then(|| codec::decode(body).ok())?
 }
 
 #[cfg(test)]
@@ -143,6 +154,18 @@ mod tests {
         values.set("one", after, a, of(Some(2.0)));
         assert_eq!(values.get("one", after, b), None);
 
+        values.keep();
+        let path = folder.path().join("values");
+        let good = fs::read(&path).expect("reads");
+        for bit in 0..8 * good.len() {
+            let mut bytes = good.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, bytes).expect("writes");
+            assert_eq!(Values::of(&dir).get("two", before, a), None, "bit {bit}");
+        }
+        fs::write(&path, good).expect("writes");
+        assert_eq!(Values::of(&dir).get("two", before, a), Some(of(None)));
+
         values.program = after;
         values.changed = true;
         values.keep();
@@ -151,7 +174,5 @@ mod tests {
             None,
             "another program"
         );
-        fs::write(folder.path().join("values"), "damaged").expect("writes");
-        assert_eq!(Values::of(&dir).get("two", before, a), None);
     }
 }

@@ -93,12 +93,15 @@ const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
 pub fn check_counts(section: &Section) -> Result<(), ConfigError> {
     COUNTS.into_iter().try_for_each(|key| {
         let count = section.given(key).and_then(|given| given.whole());
-        at_most(section, key, count.map_or(0, |count| count.max(0) as u64))
+        check_count(section, key, count.map_or(0, |count| count.max(0) as u64))
     })
 }
 
 /// Refuses more iterations than the maximum, as set by `key`.
-fn at_most(section: &Section, key: &str, count: u64) -> Result<(), ConfigError> {
+///
+/// # Errors
+/// At the place of `key`.
+pub fn check_count(section: &Section, key: &str, count: u64) -> Result<(), ConfigError> {
     if count <= u64::from(MOST_ITERATIONS) {
         return Ok(());
     }
@@ -109,7 +112,10 @@ fn at_most(section: &Section, key: &str, count: u64) -> Result<(), ConfigError> 
 
 /// A size in whole bytes. Motifs are not made for a certain network: sizes in flits and packets are
 /// refused.
-fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
+///
+/// # Errors
+/// At the place of `key`, also if the size is beyond the maximum.
+pub fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
     match size {
         Size::Bits(bits) if bits % 8 == 0 => length(section, key, u128::from(bits / 8)),
         _ => Err(section.refuse(Invalid::new(
@@ -120,8 +126,11 @@ fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
     }
 }
 
-/// The length of a message in bytes, as set by `key`; refused beyond the maximum.
-fn length(section: &Section, key: &str, bytes: u128) -> Result<u64, ConfigError> {
+/// The length of a message in bytes, as set by `key`, unless it is beyond the maximum.
+///
+/// # Errors
+/// At the place of `key`.
+pub fn length(section: &Section, key: &str, bytes: u128) -> Result<u64, ConfigError> {
     match u64::try_from(bytes) {
         Ok(bytes) if bytes <= LONGEST_MESSAGE / 8 => Ok(bytes),
         _ => Err(section.refuse(Invalid::new(
@@ -136,7 +145,10 @@ fn length(section: &Section, key: &str, bytes: u128) -> Result<u64, ConfigError>
 }
 
 /// Refuses counts of which one is 0, by their keys.
-fn none_is_zero(
+///
+/// # Errors
+/// At the place of the first one.
+pub fn none_is_zero(
     section: &Section,
     counts: impl IntoIterator<Item = (&'static str, u32)>,
 ) -> Result<(), ConfigError> {
@@ -150,7 +162,10 @@ fn none_is_zero(
 }
 
 /// Refuses fewer tasks than a motif needs.
-fn at_least(section: &Section, tasks: u32, least: u32) -> Result<(), ConfigError> {
+///
+/// # Errors
+/// At the section of the motif.
+pub fn at_least(section: &Section, tasks: u32, least: u32) -> Result<(), ConfigError> {
     if tasks >= least {
         return Ok(());
     }

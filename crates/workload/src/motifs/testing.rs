@@ -3,6 +3,8 @@
 use super::{REGISTRY, check_counts};
 use crate::tasks::ideal::{self, Ideal};
 use crate::tasks::{Motif, MpiPreset, Op, Peer, Protocol};
+
+pub use crate::tasks::ideal::words;
 use weir_input::registry::choose;
 use weir_input::{ConfigError, Section};
 
@@ -48,21 +50,4 @@ pub fn run_by_rendezvous(kind: &str, parameters: &str, tasks: u32) -> Ideal {
 /// The program of a task.
 pub fn ops(kind: &str, parameters: &str, task: Peer, tasks: u32) -> Vec<Op> {
     ideal::ops(motif(kind, parameters, tasks).as_ref(), task, tasks)
-}
-
-/// A program as text, one word per operation: `Irecv<3`, `Isend>3=160`, `Send>3=160`, `Recv<3`,
-/// `Wait*8`, `Compute=25000`, `Allreduce=8`.
-pub fn words(ops: &[Op]) -> Vec<String> {
-    let source = |from: &Option<Peer>| from.map_or("any".to_string(), |from| from.to_string());
-    let word = |op: &Op| match op {
-        Op::Compute(time) => format!("Compute={time}"),
-        Op::Send { to, bytes, .. } => format!("Send>{to}={bytes}"),
-        Op::Isend { to, bytes, .. } => format!("Isend>{to}={bytes}"),
-        Op::Recv { from, .. } => format!("Recv<{}", source(from)),
-        Op::Irecv { from, .. } => format!("Irecv<{}", source(from)),
-        Op::WaitAll(labels) => format!("Wait*{}", labels.count()),
-        Op::WaitAny(labels) => format!("Any*{}", labels.count()),
-        Op::Collective(one) => format!("{:?}={}", one.kind, one.bytes),
-    };
-    ops.iter().map(word).collect()
 }

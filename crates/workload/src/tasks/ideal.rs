@@ -1,21 +1,24 @@
 //! A network for tests: every endpoint sends at a fixed rate, one message after the other in the
-//! order of the calls, and the wire takes a fixed time. It records the messages sent.
+//! order of the calls, and the wire takes a fixed time. It records the messages sent. [`ops`] and
+//! [`words`] show a program without a network.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{
-    Algorithms, Envelope, EnvelopeKind, Exchange, Job, Motif, MpiPreset, Peer, Protocol, Script,
-};
-use super::{Pace, Task, Wire};
+use super::{Algorithms, Envelope, EnvelopeKind, Exchange, Job, Motif, MpiPreset, Op};
+use super::{Pace, Peer, Protocol, Script, Task, Wire};
 use weir_model::Time;
 
 /// A message on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
+    /// Its source.
     pub from: Peer,
+    /// Its destination.
     pub to: Peer,
+    /// Its length.
     pub bytes: u64,
+    /// Its kind, tag and numbers.
     pub envelope: Envelope,
     /// Time at which it was handed over, ps.
     pub at: Time,
@@ -35,9 +38,13 @@ type Between = Box<dyn FnMut(&Job, &mut [Task])>;
 
 /// A run of one job.
 pub struct Ideal {
+    /// The job that runs.
     pub job: Job,
+    /// Its tasks, by number.
     pub tasks: Vec<Task>,
+    /// All messages, in the order of sending; requests and answers of the protocol included.
     pub messages: Vec<Sent>,
+    /// Time of the last event, ps.
     pub now: Time,
     /// Latency of the wire, ps.
     pub latency: Time,
@@ -150,6 +157,7 @@ impl Ideal {
         }
     }
 
+    /// With another protocol.
     pub fn with(mut self, protocol: Protocol) -> Ideal {
         self.job.exchange.protocol = protocol;
         self
@@ -242,7 +250,7 @@ impl Ideal {
 }
 
 /// All operations of a task, in the order of its program; collective operations are not expanded.
-pub fn ops(motif: &dyn Motif, task: Peer, tasks: u32) -> Vec<super::Op> {
+pub fn ops(motif: &dyn Motif, task: Peer, tasks: u32) -> Vec<Op> {
     let mut all = Vec::new();
     for part in 0.. {
         let mut ops = Vec::new();
@@ -253,4 +261,21 @@ pub fn ops(motif: &dyn Motif, task: Peer, tasks: u32) -> Vec<super::Op> {
         all.append(&mut ops);
     }
     all
+}
+
+/// A program as text, one word per operation: `Irecv<3`, `Isend>3=160`, `Send>3=160`, `Recv<3`,
+/// `Wait*8`, `Compute=25000`, `Allreduce=8`.
+pub fn words(ops: &[Op]) -> Vec<String> {
+    let source = |from: &Option<Peer>| from.map_or("any".to_string(), |from| from.to_string());
+    let word = |op: &Op| match op {
+        Op::Compute(time) => format!("Compute={time}"),
+        Op::Send { to, bytes, .. } => format!("Send>{to}={bytes}"),
+        Op::Isend { to, bytes, .. } => format!("Isend>{to}={bytes}"),
+        Op::Recv { from, .. } => format!("Recv<{}", source(from)),
+        Op::Irecv { from, .. } => format!("Irecv<{}", source(from)),
+        Op::WaitAll(labels) => format!("Wait*{}", labels.count()),
+        Op::WaitAny(labels) => format!("Any*{}", labels.count()),
+        Op::Collective(one) => format!("{:?}={}", one.kind, one.bytes),
+    };
+    ops.iter().map(word).collect()
 }

@@ -17,8 +17,8 @@ mod pace;
 mod program;
 mod task;
 
-#[cfg(test)]
-pub(crate) mod ideal;
+#[cfg(any(test, feature = "testing"))]
+pub mod ideal;
 #[cfg(test)]
 mod tests;
 

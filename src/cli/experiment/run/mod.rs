@@ -49,7 +49,7 @@ fn on_this_rank(
         folder,
         plan,
     } = together(transport, prepared)?;
-    must_be_the_same(transport, &experiment)?;
+    must_be_the_same(transport, &experiment, options)?;
     // From here on there is something to lose, for example the file that names the process at work
     // in the directory.
     let asked = Asked::listen(first && !options.quiet)

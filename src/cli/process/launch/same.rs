@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{give_up, together};
+use crate::cli::args::RunOptions;
 use crate::cli::process::failure::Failure;
 use crate::cli::process::program;
 use weir_engine::{Transport, broadcast};
@@ -16,17 +17,23 @@ use weir_simulation::config::Experiment;
 struct Identity {
     program: String,
     experiment: String,
+    options: String,
 }
 
 /// Ends all ranks if one of them differs from rank 0. The error is the exit code; its message has
 /// been printed.
-pub fn must_be_the_same(transport: &mut dyn Transport, experiment: &Experiment) -> Result<(), u8> {
+pub fn must_be_the_same(
+    transport: &mut dyn Transport,
+    experiment: &Experiment,
+    options: &RunOptions,
+) -> Result<(), u8> {
     if transport.size() == 1 {
         return Ok(());
     }
     let own = Identity {
         program: program(),
         experiment: experiment.resolved.clone(),
+        options: of_all_ranks(options),
     };
     let first = match broadcast(transport, &own) {
         Ok(first) => first,
@@ -49,11 +56,30 @@ fn program() -> String {
     format!("{}, model version {MODEL_VERSION}", program::build())
 }
 
+/// The options that decide what ranks tell each other.
+fn of_all_ranks(options: &RunOptions) -> String {
+    let mut words = Vec::new();
+    if let Some(packet) = &options.watch_packet {
+        words.push(format!("--watch-packet {packet}"));
+    }
+    if let (Some(dir), Some(at)) = (&options.share_state, options.share_at) {
+        words.push(format!("--share-state {} --share-at {at}", dir.display()));
+    }
+    words.join(" ")
+}
+
 /// The first difference of this rank from rank 0, and the remedy.
 fn difference(own: &Identity, first: &Identity) -> Option<(String, &'static str)> {
     if own.program != first.program {
         let what = format!("is {}, rank 0 is {}", own.program, first.program);
         return Some((what, "start the same program on all hosts"));
+    }
+    if own.options != first.options {
+        let what = format!(
+            "has other options than rank 0: `{}`, not `{}`",
+            own.options, first.options
+        );
+        return Some((what, SAME));
     }
     if own.experiment == first.experiment {
         return None;
@@ -90,6 +116,7 @@ mod tests {
         let [own, first] = [own, first].map(|[program, experiment]| Identity {
             program: program.into(),
             experiment: experiment.into(),
+            options: String::new(),
         });
         difference(&own, &first).map(|(what, _)| what)
     }

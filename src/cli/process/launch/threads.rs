@@ -17,12 +17,11 @@ pub fn of_this_rank(
     asked: Option<NonZeroUsize>,
     transport: &mut dyn Transport,
 ) -> Result<NonZeroUsize, Failure> {
-    if let Some(threads) = asked {
-        return Ok(threads);
-    }
+    // All ranks ask, since some may have been given a number and some not.
     let sharing = sharing(transport);
     let sharing = sharing.map_err(|error| Failure::failed(format!("error: {error}")))?;
-    Ok(NonZeroUsize::new(processors().get() / sharing).unwrap_or(NonZeroUsize::MIN))
+    let own = NonZeroUsize::new(processors().get() / sharing).unwrap_or(NonZeroUsize::MIN);
+    Ok(asked.unwrap_or(own))
 }
 
 /// Processors that this process may use: those to which it is bound, and no more than Slurm has

@@ -23,21 +23,20 @@ const LATER: Duration = Duration::from_secs(3);
 pub fn start(waits: Arc<Waits>, rank: u32, patience: Duration, reached: &'static AtomicU64) {
     let patience = patience.saturating_add(LATER.saturating_mul(rank));
     let work = move || {
-        let mut seen = (None, Instant::now());
+        let tick = TICK.min(patience / 10);
+        let (mut seen, mut waited, mut looked) = (None, Duration::ZERO, Instant::now());
         loop {
-            thread::sleep(TICK.min(patience / 10));
+            thread::sleep(tick);
+            // A late look: this process was stopped, as all of a suspended job.
+            waited += looked.elapsed().min(2 * tick);
+            looked = Instant::now();
             let now = waits.now();
-            if now != seen.0 {
-                seen = (now, Instant::now());
+            if now != seen {
+                (seen, waited) = (now, Duration::ZERO);
             } else if let Some((_, whom)) = now
-                && seen.1.elapsed() >= patience
+                && waited >= patience
             {
-                give_up(
-                    rank,
-                    whom,
-                    seen.1.elapsed(),
-                    reached.load(Ordering::Relaxed),
-                );
+                give_up(rank, whom, waited, reached.load(Ordering::Relaxed));
             }
         }
     };

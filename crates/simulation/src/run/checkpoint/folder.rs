@@ -46,6 +46,15 @@ pub fn remove(dir: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes the checkpoints after a simulated time.
+///
+/// # Errors
+/// If one cannot be removed.
+pub fn remove_after(dir: &Path, until: Time) -> io::Result<()> {
+    let mut all = list(dir).into_iter();
+    all.try_for_each(|(time, one)| if time > until { discard(&one) } else { Ok(()) })
+}
+
 /// Removes a checkpoint: first its name, so that there is never a part of one.
 ///
 /// # Errors

@@ -19,11 +19,11 @@ const FILE: &str = "manifest";
 /// Names of the files with states, before the number of the rank.
 const STATES: &str = "states-";
 
-/// First bytes of the file, before the format and the checksum of the rest.
+/// First bytes of the file, before the checksum, the format and the rest.
 const MARK: &[u8] = b"weir checkpoint\n";
 
 /// Version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Content of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,9 +66,7 @@ impl Manifest {
 
     /// Bytes of the file.
     pub(super) fn bytes(&self) -> Result<Vec<u8>, CodecError> {
-        let body = codec::encode(self)?;
-        let sum = XxHash3_128::oneshot(&body).to_le_bytes();
-        Ok([MARK, &FORMAT.to_le_bytes(), &sum, &body].concat())
+        Ok(sealed(FORMAT, &codec::encode(self)?))
     }
 
     /// Reads the manifest of the checkpoint in a folder, whoever wrote it.
@@ -88,7 +86,11 @@ impl Manifest {
         let cut = || damaged("it ends too early".into());
         let rest = bytes.strip_prefix(MARK);
         let rest = rest.ok_or_else(|| damaged("it is no manifest of a checkpoint".into()))?;
-        let (format, rest) = rest.split_first_chunk().ok_or_else(cut)?;
+        let (sum, summed) = rest.split_first_chunk().ok_or_else(cut)?;
+        if u128::from_le_bytes(*sum) != XxHash3_128::oneshot(summed) {
+            return Err(damaged("its checksum is wrong".into()));
+        }
+        let (format, body) = summed.split_first_chunk().ok_or_else(cut)?;
         let format = u32::from_le_bytes(*format);
         if format != FORMAT {
             return Err(CheckpointError::OtherProgram {
@@ -96,10 +98,6 @@ impl Manifest {
                 found: format!("a weir with format {format} of checkpoints"),
                 own: format!("one with format {FORMAT}"),
             });
-        }
-        let (sum, body) = rest.split_first_chunk().ok_or_else(cut)?;
-        if u128::from_le_bytes(*sum) != XxHash3_128::oneshot(body) {
-            return Err(damaged("its checksum is wrong".into()));
         }
         let manifest: Manifest = codec::decode(body).map_err(|error| damaged(error.to_string()))?;
         Ok(Manifest {
@@ -127,6 +125,13 @@ impl Manifest {
     }
 }
 
+/// The bytes of a file of that format.
+fn sealed(format: u32, body: &[u8]) -> Vec<u8> {
+    let summed = [&format.to_le_bytes()[..], body].concat();
+    let sum = XxHash3_128::oneshot(&summed).to_le_bytes();
+    [MARK, &sum, &summed].concat()
+}
+
 /// Name of the manifest in a folder.
 pub fn file(folder: &Path) -> PathBuf {
     folder.join(FILE)
@@ -141,4 +146,26 @@ pub fn states_file(rank: u32) -> String {
 pub fn is_file_of(name: &OsStr) -> bool {
     let name = name.to_str();
     name.is_some_and(|name| name == FILE || name.starts_with(STATES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_format_is_told_from_damage() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let said = |bytes: &[u8]| {
+            fs::write(file(folder.path()), bytes).expect("writes");
+            let read = Manifest::read(folder.path());
+            read.expect_err("it is no manifest").to_string()
+        };
+        let other = sealed(FORMAT + 1, b"anything");
+        assert!(said(&other).contains("of a weir with format 4 of checkpoints"));
+        for place in 0..8 * other.len() {
+            let mut bytes = other.clone();
+            bytes[place / 8] ^= 1 << (place % 8);
+            assert!(said(&bytes).contains("damaged"), "bit {place}");
+        }
+    }
 }

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use weir_engine::Start;
 use weir_model::Time;
 
+pub(super) use folder::remove_after;
 pub use folder::{FOLDER, list, remove};
 pub use manifest::Manifest;
 pub(super) use read::load;

@@ -199,10 +199,12 @@ fn finish(
     file.sync_all()?;
     sync_folder(new)?;
     let place = to.dir.join(FOLDER).join(format!("{}ps", manifest.until()));
-    // One of the same time is of a run that went on from there and came no further.
-    match place.exists() {
-        true => clear(new)?,
-        false => fs::rename(new, &place)?,
+    if manifest::file(&place).is_file() {
+        // The run has gone on from this one, and came no further.
+        clear(new)?;
+    } else {
+        clear(&place)?;
+        fs::rename(new, &place)?;
     }
     sync_folder(&to.dir.join(FOLDER))?;
     for (_, old) in list(&to.dir).into_iter().skip(KEPT) {

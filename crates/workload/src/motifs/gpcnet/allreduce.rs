@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
-use crate::motifs::{Build, at_most, bytes};
+use crate::motifs::{Build, check_count, bytes};
 use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
@@ -43,7 +43,7 @@ pub const ENTRY: Entry<Build> = Entry {
 fn build(section: &Section, _: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
     let all = u64::from(params.warm_up) + u64::from(params.iterations);
-    at_most(section, "warm_up", all)?;
+    check_count(section, "warm_up", all)?;
     Ok(Box::new(Allreduce {
         warm_up: params.warm_up,
         all: all as u32,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
 use super::rings::Rings;
-use crate::motifs::{Build, at_most, bytes};
+use crate::motifs::{Build, check_count, bytes};
 use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
@@ -53,7 +53,7 @@ pub const ENTRY: Entry<Build> = Entry {
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
-    at_most(section, "outstanding", u64::from(params.outstanding))?;
+    check_count(section, "outstanding", u64::from(params.outstanding))?;
     Ok(Box::new(Bandwidth {
         rings: Rings::new(
             section,

@@ -1,6 +1,6 @@
 //! GPCNeT's random rings.
 
-use crate::motifs::{Invalid, at_least, at_most};
+use crate::motifs::{Invalid, at_least, check_count};
 use crate::tasks::Peer;
 use weir_input::{ConfigError, Section};
 use weir_model::{below, stream};
@@ -36,7 +36,7 @@ impl Rings {
     ) -> Result<Rings, ConfigError> {
         at_least(section, tasks, 2)?;
         let each = u64::from(warm_up) + u64::from(iterations);
-        at_most(section, "rings", u64::from(rings) * each)?;
+        check_count(section, "rings", u64::from(rings) * each)?;
         if u64::from(rings) * u64::from(tasks) > MOST_PLACES {
             return Err(section.refuse(Invalid::new(
                 "rings",
