@@ -127,6 +127,7 @@ def test_only_the_groups_that_are_asked_for_are_read(result):
     assert not tree["latency"].to_dataset().variables
     with pytest.raises(weir.ResultError, match=r"has no packages; it has .*packets"):
         weir.load(result, groups=["packages"])
+    assert weir.load(result, groups="summary").children.keys() == {"summary"}
 
 
 @pytest.fixture

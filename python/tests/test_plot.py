@@ -48,8 +48,10 @@ def test_series_are_the_columns_of_the_file(tree, result):
     with h5py.File(result / "result.h5") as file:
         series = file["data/series"]
         expected = series["job.victims.delivered_bytes"][:] * 8 / 500
-        assert numpy.allclose(lines["victims"].get_ydata(), expected)
-        assert numpy.allclose(lines["victims"].get_xdata(), series["time_ps"][:] / 1e6)
+        # The last bin goes on to the end of the run.
+        assert numpy.allclose(lines["victims"].get_ydata(), [*expected, expected[-1]])
+        end = file["data/summary"].attrs["simulated_ps"]
+        assert numpy.allclose(lines["victims"].get_xdata(), numpy.append(series["time_ps"][:], end) / 1e6)
     # A job has the colour of its place, whichever are drawn.
     alone = weir.plot.series(tree, "latency", jobs=["victims"]).lines[0]
     assert alone.get_color() == lines["victims"].get_color() != lines["hot"].get_color()

@@ -3,6 +3,7 @@
 import h5py
 import numpy
 import pytest
+import xarray
 
 import weir
 
@@ -18,6 +19,19 @@ def test_a_table_of_nodes_has_their_attributes_and_of_columns_their_rows(tree, r
         assert (ports["busy_ps"].to_numpy() == file["data/ports/busy_ps"][:]).all()
         terminal = file["data/ports/kind"][:] == b"terminal"
     assert ports.groupby("kind").size()["terminal"] == terminal.sum() == 72
+
+
+def test_a_node_of_attributes_alone_is_a_row_and_one_without_any_is_empty(tree, result):
+    summary = weir.table(tree["summary"])
+    with h5py.File(result / "result.h5") as file:
+        assert summary.loc["summary", "packets_delivered"] == file["data/summary"].attrs["packets_delivered"]
+        assert len(weir.table(tree["notes"])) == len(file["data/notes"])
+    assert weir.table(xarray.DataTree(name="notes")).empty
+
+
+def test_series_by_job_want_their_groups(result):
+    with pytest.raises(weir.WeirError, match="loaded without jobs; the series of jobs take series, jobs"):
+        weir.by_job(weir.load(result, groups="series"))
 
 
 def test_series_by_job_are_the_columns_and_what_follows_from_them(tree, result):

@@ -79,6 +79,10 @@ def test_the_mean_over_the_seeds_is_that_of_the_rows(study, rows):
     assert float(mean) == pytest.approx(sum(own) / 2, rel=1e-12)
 
 
+def test_values_of_an_axis_of_yes_and_no_are_found():
+    assert [weir.study.alike(value, False) for value in ("false", "true", "False")] == [True, False, False]
+
+
 def test_the_result_of_a_point_is_that_of_its_directory(study, rows):
     row = rows[3]
     tree = weir.point(study, **place(row))

@@ -22,7 +22,7 @@ pub use attribution::table::{
 pub use error::{TraceError, first_missing};
 pub use hdf::seal::{Mark, experiment_hash};
 pub use out_dir::difference;
-pub use out_dir::lock::{Holder, Lock, Taken, began, here};
+pub use out_dir::lock::{Holder, Lock, Taken, began, date, here};
 pub use out_dir::partial::{Partial, remove_leftovers, replace};
 pub use read::columns::{Bins, ResultFile, endpoints_of};
 pub use read::rates::{RatesOverTime, Whose};

@@ -77,6 +77,9 @@ pub enum RunError {
     /// No checkpoint can be loaded.
     #[error("{0}; --force starts anew, and replaces the checkpoints")]
     Checkpoint(String),
+    /// A checkpoint cannot be read or removed now, and may be whole.
+    #[error("{0}; mend that and start the same command again, or write elsewhere with --out")]
+    Unreachable(String),
     /// The run ended before it forked.
     #[error(
         "the run is complete before {} ns of simulated time, when it forks; write an earlier \
@@ -117,7 +120,7 @@ impl RunError {
             | RunError::NoFork(_)
             | RunError::Fork(_)
             | RunError::Checkpoint(_) => 2,
-            RunError::Conservation(_) | RunError::Transport(_) => 1,
+            RunError::Conservation(_) | RunError::Transport(_) | RunError::Unreachable(_) => 1,
         }
     }
 }

@@ -17,7 +17,7 @@ mod warnings;
 pub use collect::cost::{area_mm2, buffer_bytes};
 pub use collect::{Facts, counts_as_nothing, scheme_numbers};
 pub use error::RunError;
-pub use machine::{CpuClock, host, memory_bytes, now};
+pub use machine::{CpuClock, host, memory_bytes};
 pub use notes::is_much;
 pub use plan::{Plan, Warning};
 pub use run::{

@@ -77,8 +77,3 @@ pub fn host() -> String {
         name.into()
     }
 }
-
-/// The wall-clock time, RFC 3339, UTC, whole seconds.
-pub fn now() -> String {
-    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
-}

@@ -23,8 +23,8 @@ def topology(source: str | os.PathLike[str] | xarray.DataTree) -> networkx.Multi
     with `jobs`, the names of the jobs that have a task there. Every edge is one direction of a link. Edges from a router
     have the port as their key, and everything that the file says of the port: `kind`, `port`, `bytes`, `packets`,
     `busy_ps`, `stalled_ps`, `idle_ps` …; those from an endpoint (key 0) only the kind, since weir counts at routers. Each
-    has `bandwidth` (bit/s) and `latency_ps` (ps) where the experiment says them by kind of link. `graph.graph` has the
-    parameters of the topology.
+    has `bandwidth` (bit/s) and `latency_ps` (ps) as built, where the experiment says them by kind of link;
+    `weir.load(...)["failures"]` has those of degraded links. `graph.graph` has the parameters of the topology.
 
     Raises ModuleNotFoundError without networkx (pip install "weir[network]").
     """

@@ -133,13 +133,17 @@ def series(
     known = [str(name) for name in data.job.values]
     variable, unit, words = QUANTITIES[quantity]
     values = scaled(data[variable], data[variable].attrs["units"], unit)
-    time = convert(data.time_ps, "us").values
+    # A bin ends where the next one begins, the last one at the latest with the run.
+    end = data.time_ps.values[-1:] + data.attrs["bin_ps"]
+    edges = numpy.append(data.time_ps.values, numpy.minimum(end, tree["summary"].attrs["simulated_ps"]))
+    time = scaled(edges, "ps", "us")
     for name in jobs or known:
         if name not in known:
             raise WeirError(f"there is no job {name!r}; there are {', '.join(known)}")
+        own = values.sel(job=name).values
         ax.step(
             time,
-            values.sel(job=name).values,
+            numpy.append(own, own[-1:]),
             where="post",
             label=name,
             color=COLOURS[known.index(name) % len(COLOURS)],

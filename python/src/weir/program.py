@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,10 @@ def compare(
     content = json.loads(done.stdout)
     sweeps = content["of"] == "sweeps"
     frame = pandas.DataFrame([_row(number, sweeps) for number in content["numbers"]])
+    for axis in {axis for number in content["numbers"] for axis in number.get("point", {})}:
+        # The values of an axis are texts, or all of them are numbers.
+        with suppress(ValueError):
+            frame[axis] = pandas.to_numeric(frame[axis])
     frame.attrs["remarks"] = content["remarks"]
     frame.attrs["keys"] = {one["key"]: tuple(one["values"].values()) for one in content["keys"]}
     return frame

@@ -29,7 +29,7 @@ IDENTITY: dict[str, frozenset[str]] = {
 }
 
 
-def load(path: str | os.PathLike[str], *, groups: Iterable[str] | None = None) -> xarray.DataTree:
+def load(path: str | os.PathLike[str], *, groups: str | Iterable[str] | None = None) -> xarray.DataTree:
     """Everything in a result.
 
     `path` is the directory of a run or its `result.h5`. The nodes of the tree are the groups of `/data` without that word
@@ -41,7 +41,7 @@ def load(path: str | os.PathLike[str], *, groups: Iterable[str] | None = None) -
 
     Finish and communication time of a job or a task that the run cut off are NaN; `communication_at_least_ps` is a lower bound.
 
-    `groups` limits what is read to these nodes and those below them: `groups=["summary", "series"]` for a result whose
+    `groups` limits what is read to this node, or to these nodes and those below them: `groups=["summary", "series"]` for a result whose
     packets would fill the memory.
 
     Raises ResultError for a file that is not there, is damaged, or has another version of the schema. Warns (WeirWarning)
@@ -51,7 +51,8 @@ def load(path: str | os.PathLike[str], *, groups: Iterable[str] | None = None) -
     if not file_path.is_file():
         raise ResultError(f"there is no {file_path}: weir run FILE --out {file_path.parent} writes it")
     hdf.check_seal(file_path)
-    wanted = None if groups is None else {group.strip("/") for group in groups}
+    named = [groups] if isinstance(groups, str) else groups
+    wanted = None if named is None else {group.strip("/") for group in named}
     with hdf.opened(file_path) as file:
         check_version(file_path, file)
         nodes = {"/": xarray.Dataset(attrs=hdf.attributes(file))}

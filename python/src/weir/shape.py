@@ -79,11 +79,12 @@ def convert(data: Array, to: str) -> Array:
 def table(node: xarray.DataTree) -> pandas.DataFrame:
     """A node as a table of pandas.
 
-    Of a node with nodes below it (`jobs`, `latency`, `notes`) the attributes: a row for each, by its name. Of any other the
-    columns, a row for each row of the file. Names and units are those of the file.
+    Of a node with nodes below it (`jobs`, `latency`, `notes`) the attributes: a row for each, by its name. Of one with
+    columns these, a row for each row of the file. Of any other (`summary`, `run`) its attributes: one row. Names and units
+    are those of the file.
     """
-    if node.children:
-        rows = {name: child.attrs for name, child in node.children.items()}
+    if node.children or not node.dims:
+        rows = {name: child.attrs for name, child in (node.children or {node.name: node}).items() if child.attrs}
         return pandas.DataFrame.from_dict(rows, orient="index")
     return node.to_dataset().to_dataframe().reset_index()
 
@@ -95,6 +96,9 @@ def by_job(tree: xarray.DataTree) -> xarray.Dataset:
     `injected_rate` (Gbps of payload in the bin, as far as the run went on), `mean_message_latency` and `mean_network_latency` (ps; NaN in a bin
     without any). `time_ps` is the start of a bin.
     """
+    missing = [name for name in ("series", "jobs", "summary") if name not in tree.children]
+    if missing:
+        raise WeirError(f"the result was loaded without {missing[0]}; the series of jobs take series, jobs, summary")
     series = tree["series"].to_dataset()
     jobs = sorted(tree["jobs"].children, key=lambda job: int(tree["jobs"][job].attrs["index"]))
     parts: dict[str, list[xarray.Variable]] = {}

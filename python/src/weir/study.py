@@ -25,7 +25,7 @@ def sweep(path: str | os.PathLike[str]) -> xarray.Dataset:
 
     Coordinates are the axes with the values of the job file, in its order: numbers (with their unit; times in ns) or the
     texts that label them. Variables are the metrics by their names in the table (times in ns), NaN where there is none;
-    `state` ("done", "waiting", "error" …; "excluded" for a combination that is not in the study); `hash`, the directory of
+    `state` ("done", "waiting", "failed" …; "excluded" for a combination that is not in the study); `hash`, the directory of
     the point; and `point`, its place in the study (-1 if excluded).
 
     Raises ResultError if there is no table; `weir sweep collect` makes one of the results that there are.
@@ -96,7 +96,7 @@ def point(path: str | os.PathLike[str], **where: Any) -> xarray.DataTree:
 
 
 def gather(
-    path: str | os.PathLike[str], read: Callable[[xarray.DataTree], float], *, groups: Iterable[str] | None = None
+    path: str | os.PathLike[str], read: Callable[[xarray.DataTree], float], *, groups: str | Iterable[str] | None = None
 ) -> xarray.DataArray:
     """A number that is not in the table of a study, over its axes and `seed`: what `read` makes of the result of each point.
 
@@ -104,7 +104,7 @@ def gather(
     where there is no result. `groups` limits what is loaded, as in `load`.
     """
     data = sweep(path)
-    groups = None if groups is None else list(groups)
+    groups = groups if groups is None or isinstance(groups, str) else list(groups)
     numbers = numpy.full(data["state"].shape, numpy.nan)
     for place in zip(*numpy.nonzero((data["state"] == "done").values), strict=True):
         result = Path(path) / "points" / str(data["hash"].values[place])
@@ -114,6 +114,8 @@ def gather(
 
 def alike(value: Any, wanted: Any) -> bool:
     """Whether they are the same text, or the same number but for rounding."""
+    if isinstance(wanted, bool):
+        return str(value) == str(wanted).lower()
     if isinstance(value, str) or isinstance(wanted, str):
         return str(value) == str(wanted)
     return bool(numpy.isclose(value, wanted, rtol=1e-9, atol=0.0))

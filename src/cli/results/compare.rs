@@ -21,8 +21,8 @@ use weir_study::{Points, SweepDir, Table};
 /// `weir compare`.
 #[derive(Args, Debug)]
 pub struct CompareOptions {
-    /// Runs (each a result.h5, or its directory) or directories of sweeps. The first one is the
-    /// baseline.
+    /// Runs (each a result.h5, or its directory) or directories of sweeps, 26 at most. The first
+    /// one is the baseline.
     #[arg(required = true, num_args = 2..=MOST)]
     pub results: Vec<PathBuf>,
     /// Print equal numbers and keys too, and all metrics of the tables of sweeps.

@@ -256,18 +256,7 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
         }
         fs::write(&path, &good).expect("writes");
     }
-    // The next one takes its place, though the run has not come as far as the damaged one.
-    fs::write(newer.join("states-0"), b"nothing").expect("writes");
-    copy(&case.path("a"), &case.path("b"));
-    let stopped = ["e.toml", "--out", "b", "--max-wall", "1 ms"];
-    let (code, said) = case.run(&stopped);
-    assert_eq!(code, Some(85), "{said}");
-    let (code, said) = case.run(&["e.toml", "--out", "b"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(!said.contains("warning"), "{said}");
-    case.is_whole("b");
-    fs::remove_dir_all(case.path("b")).expect("removes");
-    // If both are, nothing is begun in silence.
+    // If both are damaged, nothing is begun in silence.
     for folder in [&older, &newer] {
         fs::write(folder.join("states-0"), b"nothing").expect("writes");
     }
@@ -299,6 +288,36 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
     let (code, said) = case.run(&["e.toml", "--out", "a", "--force"]);
     assert_eq!(code, Some(0), "{said}");
     case.is_whole("a");
+}
+
+#[test]
+fn a_damaged_checkpoint_makes_room_for_the_next() {
+    let case = stopped();
+    let [_, newer] = case.all("a").try_into().expect("two");
+    // The run has not come as far as the damaged one.
+    fs::write(newer.join("states-0"), b"nothing").expect("writes");
+    let stopped = ["e.toml", "--out", "a", "--max-wall", "1 ms"];
+    let (code, said) = case.run(&stopped);
+    assert_eq!(code, Some(85), "{said}");
+    let (code, said) = case.run(&["e.toml", "--out", "a"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    case.is_whole("a");
+}
+
+/// It may be whole: nothing is begun, and nothing removed.
+#[test]
+fn a_checkpoint_that_cannot_be_read_now_is_kept() {
+    let case = stopped();
+    let [older, newer] = case.all("a").try_into().expect("two");
+    fs::remove_file(newer.join("states-0")).expect("removes");
+    fs::create_dir(newer.join("states-0")).expect("makes");
+    for force in [&[][..], &["--force"]] {
+        let (code, said) = case.run(&[&["e.toml", "--out", "a"], force].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("cannot be read"), "{said}");
+        assert_eq!(case.all("a"), [&*older, &newer]);
+    }
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -158,6 +158,15 @@ fn a_full_disk_is_one_message_and_no_file() {
         !out.exists(),
         "the directory that the run made is gone again"
     );
+    let other = disk.path().join("other");
+    std::fs::write(&other, [0; 16 << 10]).expect("as much as there is room for");
+    let ran = Cli::weir(&text, &arguments)
+        .arg(out.to_str().expect("UTF-8"))
+        .go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("No space left"), "{}", ran.stderr);
+    assert_eq!(files(disk.path()), [other]);
+    assert!(!out.exists(), "nothing was made");
 }
 
 #[test]

@@ -200,7 +200,13 @@ fn the_front_page_names_every_network_routing_queueing_and_scheme() {
     let (schemes, queueing) = (&catalog.schemes.variants, &catalog.queueing.variants);
     let mut names = Vec::from_iter(schemes.iter().map(|variant| variant.name));
     names.extend(queueing.iter().map(|variant| variant.name));
-    names.extend(catalog.topologies.variants.iter().map(|variant| variant.name));
+    names.extend(
+        catalog
+            .topologies
+            .variants
+            .iter()
+            .map(|variant| variant.name),
+    );
     names.extend(catalog.routings.variants.iter().map(|variant| variant.name));
     let tables = page.lines().filter(|line| line.starts_with("| `"));
     let tables = tables.collect::<Vec<_>>().join("\n");

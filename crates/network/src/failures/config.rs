@@ -37,6 +37,7 @@ pub struct FailureConfig {
     pub direction: Direction,
     /// Links carry nothing. Routing goes around them as far as the network allows.
     #[serde(default, skip_serializing_if = "is_false")]
+    #[schemars(extend("default" = false))]
     pub down: bool,
     /// New bandwidth, at most that of the link: "25 Gbps", or a share of the link's, such as 0.25.
     /// Default: as built.

@@ -28,8 +28,9 @@ pub struct Params {
     /// Levels of routers, 1 or more. With 1 there is a single router with k endpoints.
     pub n: u32,
     /// Links between two neighbouring routers of a logical node, which are the routers that lead
-    /// down to the same endpoints. Default: 0. Of the routings, `adaptive_flow` takes them.
+    /// down to the same endpoints. Of the routings, `adaptive_flow` takes them.
     #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("default" = 0))]
     pub horizontal_width: u32,
     /// The links between endpoints and leaf routers.
     pub terminal: LinkParams,

@@ -108,9 +108,9 @@ pub(super) fn summary(comparison: &Comparison, all: bool) -> Vec<String> {
         let marked = changes.iter().filter(|change| change.is_marked()).count();
         let count = changes.len();
         lines.push(format!(
-            "{marked} of {count} confidence intervals exclude zero (*). By chance alone about {:.0} \
-             would.",
-            (count as f64 * 0.05).ceil()
+            "{marked} of {count} confidence intervals exclude zero (*). By chance alone {:.1} would \
+             on average.",
+            count as f64 * 0.05
         ));
     }
     lines

@@ -164,7 +164,7 @@ fn failures(sweep: &Sweep) -> Option<Rows> {
 const MOST_COLUMNS: usize = 12;
 
 fn points(sweep: &Sweep) -> Rows {
-    let mut metrics = sweep.study.shown_metrics();
+    let mut metrics = sweep.study.shown_metrics(&sweep.table.metrics);
     metrics.truncate(MOST_COLUMNS);
     let axes = sweep.study.axes.iter();
     let mut head = texts(["point"]);

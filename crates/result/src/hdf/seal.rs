@@ -84,12 +84,30 @@ pub struct Mark {
 /// Hexadecimal digits of [`experiment_hash`].
 const DIGITS: usize = 16;
 
-/// The hash of a resolved experiment, the schema of results and the version of the model: equal
-/// hashes mean equal results. It is the directory's name of a point of a study.
+/// First characters of the line of an experiment that changes no result.
+pub(crate) const MAX_WALL: &str = "max_wall = ";
+
+/// An experiment without `run.max_wall`.
+pub(crate) fn lasting(resolved: &str) -> Result<toml::Table, toml::de::Error> {
+    let mut table: toml::Table = resolved.parse()?;
+    if let Some(run) = table.get_mut("run").and_then(toml::Value::as_table_mut) {
+        run.remove("max_wall");
+    }
+    Ok(table)
+}
+
+/// The hash of a resolved experiment without `run.max_wall`, the schema of results and the version
+/// of the model: equal hashes mean equal results. It is the directory's name of a point of a study.
 pub fn experiment_hash(resolved: &str) -> String {
+    let lines = resolved.split_inclusive('\n');
+    let kept: String = lines.filter(|line| !line.starts_with(MAX_WALL)).collect();
+    // The line may also be one of a text.
+    let same = kept != resolved
+        && lasting(resolved).is_ok_and(|table| kept.parse().is_ok_and(|kept| table == kept));
+    let text = if same { &kept } else { resolved };
     let mut hash = Sha256::new();
     hash.update(format!(
-        "schema {}\nmodel {}\n{resolved}",
+        "schema {}\nmodel {}\n{text}",
         schema::VERSION,
         program::MODEL_VERSION
     ));
@@ -265,6 +283,26 @@ mod tests {
         file.write_all(body).expect("writes");
         seal(&mut file, Kind::Result, mark()).expect("seals");
         file
+    }
+
+    #[test]
+    fn the_clock_is_no_part_of_an_experiment() {
+        let plain = "[run]\nseed = 1\n";
+        let hash = experiment_hash(plain);
+        assert_eq!(
+            experiment_hash(&format!("{plain}max_wall = \"5 s\"\n")),
+            hash
+        );
+        assert_ne!(experiment_hash(&plain.replace('1', "2")), hash);
+        // Not the key of the run.
+        for more in [
+            "text = \"\"\"\nmax_wall = 1\n\"\"\"\n",
+            "[other]\nmax_wall = 1\n",
+        ] {
+            let with = format!("{plain}{more}");
+            let without = with.replace("max_wall = 1\n", "");
+            assert_ne!(experiment_hash(&with), experiment_hash(&without), "{more}");
+        }
     }
 
     #[test]

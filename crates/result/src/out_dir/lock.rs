@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fmt, thread};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -39,7 +39,7 @@ impl Holder {
             pid,
             began: began(pid).unwrap_or_default(),
             host: here(),
-            since: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            since: date(),
         }
     }
 
@@ -110,10 +110,7 @@ impl Lock {
                 // The previous holder may have removed the file between the two steps: then the
                 // lock is on a file that no other process will find.
                 Ok(()) if !is_at(&file, path) => {}
-                Ok(()) => {
-                    Holder::this().write(&mut file)?;
-                    return Ok(Taken::Locked(Lock::new(file, path)));
-                }
+                Ok(()) => return Lock::held(file, path).map(Taken::Locked),
                 Err(Errno::WOULDBLOCK) => {
                     let holder = Holder::read(&mut file);
                     looks += 1;
@@ -134,15 +131,21 @@ impl Lock {
         if other.as_ref().and_then(Holder::alive) == Some(true) {
             return Ok(Taken::Held(other));
         }
-        Holder::this().write(&mut file)?;
         let unknown = other.filter(|holder| holder.alive().is_none());
-        Ok(Taken::Unlocked(Lock::new(file, path), unknown))
+        Ok(Taken::Unlocked(Lock::held(file, path)?, unknown))
     }
 
-    fn new(file: File, path: &Path) -> Lock {
-        Lock {
-            file,
-            path: path.to_path_buf(),
+    /// The lock of this process, with its name in the file. The file is removed if that cannot be
+    /// written.
+    fn held(file: File, path: &Path) -> io::Result<Lock> {
+        let path = path.to_path_buf();
+        let mut lock = Lock { file, path };
+        match Holder::this().write(&mut lock.file) {
+            Ok(()) => Ok(lock),
+            Err(error) => {
+                lock.remove();
+                Err(error)
+            }
         }
     }
 
@@ -197,6 +200,14 @@ fn is_at(file: &File, path: &Path) -> bool {
         return false;
     };
     (open.dev(), open.ino()) == (named.dev(), named.ino())
+}
+
+/// The wall-clock time, RFC 3339, UTC, whole seconds: the nearest that can be written in four
+/// digits of the year, since a clock may be wrong.
+pub fn date() -> String {
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    let now = SystemTime::now().clamp(UNIX_EPOCH, UNIX_EPOCH + LAST);
+    humantime::format_rfc3339_seconds(now).to_string()
 }
 
 /// The name of this computer.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::error::TraceError;
+use crate::hdf::seal::{MAX_WALL, lasting};
 use crate::read::read_header;
 use crate::results::Data;
 use crate::schema::{self, Run};
@@ -78,7 +79,7 @@ pub enum OutError {
         path: PathBuf,
     },
     /// The directory cannot be made or written.
-    #[error("cannot write into {}: {cause}", path.display())]
+    #[error("cannot write into {}: {cause}; write elsewhere with --out", path.display())]
     Unwritable {
         /// The directory.
         path: PathBuf,
@@ -182,7 +183,9 @@ impl OutDir {
         self.unlocked.as_deref()
     }
 
-    /// Writes the result; the directory stays in place from then on. Gives the path of the result.
+    /// Writes the result; the directory stays in place from then on. Gives the path of the result:
+    /// a run that was stopped early does not replace one of the same experiment that was not, and
+    /// gets another name then.
     ///
     /// The existing file is checked once more before it is replaced: a file system may have no
     /// locks, and programs other than weir do not know them.
@@ -193,19 +196,28 @@ impl OutDir {
     pub fn put(&mut self, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, OutError> {
         let path = self.result();
         let partial = written(&path, data, run, &self.resolved, seed)?;
-        match check_free(&path, &self.resolved, self.force) {
-            Ok(()) => settle(partial, &path)?,
+        let free = check_free(&path, &self.resolved, self.force);
+        let whole = run.stopped.is_some() && is_whole(&path, &self.resolved);
+        let place = match free {
+            Ok(()) if !whole => path,
+            _ => self.dir.join(format!("result-{}.h5", process_mark())),
+        };
+        settle(partial, &place)?;
+        self.created.clear();
+        match free {
+            Ok(()) => Ok(place),
             Err(cause) => {
-                let kept = self.dir.join(format!("result-{}.h5", process_mark()));
-                settle(partial, &kept)?;
-                self.created.clear();
-                let cause = Box::new(cause);
-                return Err(OutError::Overtaken { cause, kept });
+                let (cause, kept) = (Box::new(cause), place);
+                Err(OutError::Overtaken { cause, kept })
             }
         }
-        self.created.clear();
-        Ok(path)
     }
+}
+
+/// True for a result of this experiment whose run reached its end.
+fn is_whole(result: &Path, resolved: &str) -> bool {
+    read_header(result)
+        .is_ok_and(|header| header.complete && difference(&header.experiment, resolved).is_none())
 }
 
 impl Drop for OutDir {
@@ -344,16 +356,8 @@ pub fn difference(there: &str, here: &str) -> Option<String> {
     }
 }
 
-fn lasting(resolved: &str) -> Result<toml::Table, toml::de::Error> {
-    let mut table: toml::Table = resolved.parse()?;
-    if let Some(run) = table.get_mut("run").and_then(toml::Value::as_table_mut) {
-        run.remove("max_wall");
-    }
-    Ok(table)
-}
-
 fn first_difference(there: &str, here: &str) -> String {
-    let kept = |line: &&str| !line.starts_with("max_wall = ");
+    let kept = |line: &&str| !line.starts_with(MAX_WALL);
     let [mut old, mut new] = [there, here].map(|text| text.lines().filter(kept));
     loop {
         match (old.next(), new.next()) {

@@ -81,6 +81,30 @@ fn the_same_experiment_may_be_run_again() {
 }
 
 #[test]
+fn a_run_that_is_stopped_early_replaces_no_result_of_one_that_is_not() {
+    let stopped = Run {
+        stopped: Some("SIGINT".into()),
+        ..Run::default()
+    };
+    for force in [false, true] {
+        let dir = folder();
+        let again = |run: &Run| {
+            let mut ready = prepare(dir.path(), MINE, force).expect("ready");
+            ready.put(&Data::default(), run, 1).expect("writes")
+        };
+        let result = dir.path().join(schema::FILE);
+        assert_eq!(again(&stopped), result, "nothing was there");
+        assert_eq!(again(&stopped), result, "it was no better");
+        assert_eq!(again(&Run::default()), result);
+        let other = again(&stopped);
+        assert_ne!(other, result);
+        assert!(!read_header(&other).expect("reads").complete);
+        assert!(read_header(&result).expect("reads").complete);
+        assert_eq!(again(&Run::default()), result);
+    }
+}
+
+#[test]
 fn a_sweep_is_no_place_for_a_result() {
     let dir = folder();
     for name in ["job.toml", "sweep.toml"] {

@@ -86,7 +86,7 @@ attributes! {
         tasks: u64, "1", "number of tasks";
         start_ps: Time, "ps", "when the job started";
         finish_ps: Time, "ps", "end of its last task (of other traffic: arrival of its last \
-            message); 0, which is missing, if over is 0";
+            message, 0 if it never sent one); 0, which is missing, if over is 0";
         communication_ps: Time, "ps", "largest communication time of its tasks; 0, which is \
             missing, if over is 0";
         bytes_delivered: u64, "B", "payload delivered";
@@ -103,7 +103,8 @@ attributes! {
         finish_at_least_ps: Option<Time>, "ps", "lower bound of finish_ps: the same if the job was \
             over, else the end of the run";
         communication_at_least_ps: Option<Time>, "ps", "lower bound of communication_ps: the same \
-            if the job was over, else up to the end of the run";
+            if the job was over, else up to the end of the run (of other traffic: until its \
+            endpoints last sent or received)";
         offered_load: f64, "1", "offered load, see the attribute load_definition; NaN if the job \
             is not on in the window";
         accepted_load: f64, "1", "accepted load, see the attribute load_definition; NaN if the job \

@@ -85,7 +85,11 @@ pub(super) fn filled(
 /// Puts a finished file in its place, after it has reached the disk.
 pub(super) fn settle(partial: Partial, path: &Path) -> Result<(), TraceError> {
     let settled = partial.sync().and_then(|()| partial.settle_at(path));
-    settled.map_err(|error| TraceError::write(path, error))
+    settled.map_err(|error| TraceError::write(path, error))?;
+    // The name, too, before checkpoints are removed. Where folders cannot be synced it is there.
+    let folder = path.parent().map(std::fs::File::open);
+    let _ = folder.and_then(|folder| folder.ok()?.sync_all().ok());
+    Ok(())
 }
 
 fn fill(

@@ -1,10 +1,12 @@
 //! The place where a run begins.
 
-use super::checkpoint::{self, Forked, Manifest, Reached};
+use super::checkpoint::{self, CheckpointError, Forked, Manifest, Reached};
 use super::means::Means;
 use super::observer::Observer;
 use crate::error::RunError;
+use crate::machine::host;
 use crate::plan::Plan;
+use serde::{Deserialize, Serialize};
 use weir_engine::{Transport, broadcast, gather};
 use weir_fabric::{Fabric, Fork, Part, Parts};
 use weir_model::Time;
@@ -67,8 +69,8 @@ pub(super) fn begin(
     Ok((built(plan, means, transport), from))
 }
 
-/// Removes the checkpoints after the one from which the run goes on, or all. They cannot be used,
-/// and would be in the place of those that the run writes when it comes there.
+/// Removes the checkpoints after the one from which the run goes on, or all: they cannot be used,
+/// and would stand in the way of new ones.
 fn only_up_to(
     until: Option<Time>,
     means: Means,
@@ -83,7 +85,7 @@ fn only_up_to(
             .map_err(|error| format!("{}: {error}", all.dir.display())),
         _ => Ok(()),
     };
-    checkpoint::agreed(removed, transport)?.map_err(RunError::Checkpoint)
+    checkpoint::agreed(removed, transport)?.map_err(RunError::Unreachable)
 }
 
 fn built(plan: &Plan, means: Means, transport: &dyn Transport) -> Fabric {
@@ -97,6 +99,27 @@ struct Loaded<'a> {
     from: &'a Manifest,
     /// Reasons why newer ones cannot be loaded, the same on all ranks.
     newer: Vec<String>,
+}
+
+/// The reason why a rank cannot load a state.
+#[derive(Serialize, Deserialize)]
+struct Unusable {
+    words: String,
+    /// False if the files are out of reach and may be whole.
+    is_damaged: bool,
+}
+
+impl Unusable {
+    fn of(error: &CheckpointError, transport: &dyn Transport) -> Unusable {
+        let place = match transport.size() {
+            1 => String::new(),
+            _ => format!("rank {} on {}: ", transport.rank(), host()),
+        };
+        Unusable {
+            words: format!("{place}{error}"),
+            is_damaged: !matches!(error, CheckpointError::Unreadable { .. }),
+        }
+    }
 }
 
 /// The first of some states that all ranks can load, if there are any. The inner error is that of
@@ -114,7 +137,7 @@ fn loaded<'a>(
         let is_base = fork.is_none() && from.reached.base;
         let mut fabric = built(plan.before_fork(is_base), means, transport);
         let state = checkpoint::load(from, &mut fabric, fork);
-        let state = state.map_err(|error| error.to_string());
+        let state = state.map_err(|error| Unusable::of(&error, transport));
         match checkpoint::agreed(state, transport)? {
             Ok(()) => {
                 return Ok(Ok(Some(Loaded {
@@ -123,7 +146,9 @@ fn loaded<'a>(
                     newer,
                 })));
             }
-            Err(error) => newer.push(error),
+            // A shared state can be done without.
+            Err(error) if error.is_damaged || fork.is_some() => newer.push(error.words),
+            Err(error) => return Err(RunError::Unreachable(error.words)),
         }
     }
     Ok(newer.pop().map_or(Ok(None), Err))

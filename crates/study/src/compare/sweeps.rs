@@ -230,7 +230,7 @@ fn numbers(
     matched: &[Matched],
     at: usize,
 ) -> Result<Vec<NumberChange>, ConfigError> {
-    let shown = first.study.shown_metrics();
+    let shown = first.study.shown_metrics(&first.table.metrics);
     let missing = Missing::of([first, other], matched).map_err(unreadable)?;
     let mut all = Vec::new();
     for (column, metric) in first.table.metrics.iter().enumerate() {

@@ -119,7 +119,7 @@ fn sum(body: &[u8]) -> [u8; 16] {
     XxHash3_128::oneshot(body).to_le_bytes()
 }
 
-/// The values in a file, if its bytes are those that were written.
+/// The values in a file, if its checksum is right.
 fn checked(bytes: &[u8]) -> Option<Values> {
     let (written, body) = bytes.split_first_chunk()?;
     let whole = *written == sum(body);

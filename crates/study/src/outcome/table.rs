@@ -174,9 +174,9 @@ impl Table {
 }
 
 impl Study {
-    /// Metrics that tables for people show: asked for by the study, otherwise throughput and
-    /// latency.
-    pub fn shown_metrics(&self) -> Vec<Metric> {
+    /// Metrics of a table that people are shown: asked for by the study, otherwise throughput,
+    /// latency and the communication times of applications.
+    pub fn shown_metrics(&self, all: &[Metric]) -> Vec<Metric> {
         const USUAL: [&str; 4] = [
             "summary.offered_load",
             "summary.accepted_load",
@@ -185,9 +185,16 @@ impl Study {
         ];
         let asked = self.metrics();
         match asked.is_empty() {
-            true => (USUAL.iter())
-                .filter_map(|name| Metric::parse(name, &[]).ok())
-                .collect(),
+            true => {
+                let usual = USUAL
+                    .iter()
+                    .filter_map(|name| Metric::parse(name, &[]).ok());
+                let times = all.iter().filter(|metric| {
+                    let job = metric.name().strip_prefix("jobs.");
+                    job.is_some_and(|job| job.ends_with(".communication"))
+                });
+                usual.chain(times.cloned()).collect()
+            }
             false => asked,
         }
     }

@@ -1,6 +1,7 @@
 //! Runs the points of a study that have no result yet: some processes at once, each alone in its
 //! directory.
 
+mod active;
 mod forks;
 mod groups;
 mod sessions;
@@ -11,44 +12,23 @@ pub use groups::Group;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
-use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, about, write};
+use super::dir::{PointDir, Stamp, State, StateName, Status, SweepDir, about, write};
 use super::job_file::Study;
 use super::points::Point;
+use active::{Active, TICK, end};
 use forks::Forks;
 use sessions::{SESSIONS, Sessions};
-use weir_engine::StopReason;
-use weir_result::{Lock, began, here, read, read_run};
+use weir_result::{Lock, began, date, here, read_run};
 use weir_simulation::config::Catalog;
-use weir_simulation::now;
 
-/// Time between two checks of the runs, which takes some microseconds.
-const TICK: Duration = Duration::from_millis(2);
 /// Time between two checks of points that another sweep runs.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Time that a run gets to end in good order after it was asked to: most of what batch systems give
-/// (`slurm::NOTICE`).
-const GRACE: Duration = Duration::from_secs(45);
-/// Bytes at the end of a log in which the error is looked for: a deadlock names all places of its
-/// cycle.
-const LAST_WORDS: u64 = 1 << 16;
-/// Most characters of it that are kept as the reason of a failure.
-const REASON: usize = 2_000;
-
-/// A stalled run (contract).
-const STALLED: i32 = 4;
-
-/// Words about a point that was ended by `run.max_wall`.
-const TOO_LONG: &str = "it took longer than run.max_wall; `weir sweep retry` tries again, from its \
-                        checkpoint if it has one";
-
 /// Environment variables that MPI launchers set for their ranks.
 /// A run on one rank must not take itself for one of them.
 const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
@@ -109,18 +89,6 @@ pub struct Outcome {
     pub spared: Spared,
     /// True if it was stopped before its end.
     pub stopped: bool,
-}
-
-struct Active<'a> {
-    point: &'a Point,
-    dir: PointDir,
-    child: Child,
-    status: Status,
-    since: Instant,
-    /// Held until the outcome is written down.
-    _lock: Lock,
-    /// The same.
-    _sessions: Option<Sessions>,
 }
 
 enum Begun<'a> {
@@ -316,6 +284,7 @@ impl<'a> Sweep<'a> {
         let sessions = several.then(|| Sessions::new(point.index)).transpose()?;
         let mut options = self.forks.begin(point.index, &dir);
         options.extend(every.map(|time| format!("--checkpoint-every={time}")));
+        let before = Stamp::of(&dir.result());
         let child = self.start(&dir, &lock, &options, sessions.as_ref())?;
         let status = Status {
             state: StateName::Running,
@@ -324,7 +293,7 @@ impl<'a> Sweep<'a> {
             message: None,
             exit_code: None,
             wall_seconds: None,
-            started: now(),
+            started: date(),
             host: here(),
             pid: child.id(),
             pid_began: began(child.id()).unwrap_or_default(),
@@ -333,6 +302,7 @@ impl<'a> Sweep<'a> {
         let mut active = Active {
             point,
             dir,
+            before,
             child,
             status,
             since: Instant::now(),
@@ -380,16 +350,16 @@ impl<'a> Sweep<'a> {
                 command
             }
         };
-        let log = dir.log();
-        let log = File::create(&log).map_err(about(&log))?;
+        let path = dir.log();
+        let log = File::create(&path).map_err(about(&path))?;
         command
             .args(["run", "experiment.toml", "--out", ".", "--force"])
             .args(["-j", &settings.threads.to_string()])
             .args(options)
             .envs(sessions.map(|own| (SESSIONS, &own.path)))
             .current_dir(dir.path())
-            .stdin(Stdio::from(lock.file().try_clone()?))
-            .stdout(Stdio::from(log.try_clone()?))
+            .stdin(Stdio::from(lock.file().try_clone().map_err(about(&path))?))
+            .stdout(Stdio::from(log.try_clone().map_err(about(&path))?))
             .stderr(Stdio::from(log))
             // Ctrl-C is for the sweep, which ends its runs itself.
             .process_group(0)
@@ -410,91 +380,5 @@ impl<'a> Sweep<'a> {
     fn end_all(&mut self) {
         end(&mut self.running);
         self.running.clear();
-    }
-}
-
-/// Ends runs: first by asking, with the signal that launchers pass on to their ranks and leave them
-/// the time to save their states. Their points are waiting again, or done if they were quick.
-fn end(running: &mut [Active]) {
-    let signal = |active: &Active, signal: Signal| {
-        if let Some(pid) = Pid::from_raw(active.child.id() as i32) {
-            // A run that has just ended by itself is no error.
-            let _ = kill_process_group(pid, signal);
-        }
-    };
-    for active in &*running {
-        signal(active, Signal::USR1);
-    }
-    let asked = Instant::now();
-    let alive = |active: &mut Active| matches!(active.child.try_wait(), Ok(None));
-    while running.iter_mut().any(alive) && asked.elapsed() < GRACE {
-        std::thread::sleep(TICK);
-    }
-    for active in running {
-        signal(active, Signal::KILL);
-        let _ = active.child.wait();
-        active.dir.forget_status();
-    }
-}
-
-impl Active<'_> {
-    /// Writes down how the run has ended.
-    fn conclude(&mut self, exit: ExitStatus) -> io::Result<State> {
-        let state = match self.dir.done() {
-            true => State::Done,
-            false => match self.reason(exit) {
-                Reason::TimeLimit => State::Failed(Reason::TimeLimit, TOO_LONG.into()),
-                reason => State::Failed(reason, self.message(exit)),
-            },
-        };
-        let status = &mut self.status;
-        status.exit_code = exit.code();
-        status.wall_seconds = Some(self.since.elapsed().as_secs_f64());
-        match &state {
-            State::Failed(reason, message) => {
-                status.state = StateName::Failed;
-                status.reason = Some(*reason);
-                status.message = Some(message.clone());
-            }
-            _ => status.state = StateName::Done,
-        }
-        self.dir.write_status(status)?;
-        Ok(state)
-    }
-
-    fn reason(&self, exit: ExitStatus) -> Reason {
-        match exit.code() {
-            // A shell or mpirun reports a signal as 128 and its number.
-            None | Some(128..) => Reason::Killed,
-            Some(STALLED) => Reason::Stalled,
-            _ => match self.stopped() {
-                Some(why) if why == StopReason::MaxWall.name() => Reason::TimeLimit,
-                // mpirun has a separate exit code for ranks that it has asked to end.
-                Some(_) => Reason::Killed,
-                None => Reason::Error,
-            },
-        }
-    }
-
-    /// Reason why this run ended early, as its result says, if it has left one.
-    /// Results of earlier runs are ignored.
-    fn stopped(&self) -> Option<String> {
-        let run = read(&self.dir.result()).ok()?.run;
-        run.stopped.filter(|_| run.started >= self.status.started)
-    }
-
-    /// Error message in the log, or else the way in which the process ended.
-    fn message(&self, exit: ExitStatus) -> String {
-        let log = self.dir.last_words(LAST_WORDS);
-        let error = log.rfind("error:").map(|at| log[at..].to_string());
-        // Not the rule below a message of mpirun.
-        let has_words = |line: &&str| line.contains(char::is_alphanumeric);
-        let last = || log.lines().rev().find(has_words).map(str::to_string);
-        let text = error.or_else(last).unwrap_or_default();
-        match exit.signal() {
-            Some(signal) => format!("ended by signal {signal}"),
-            None if text.is_empty() => format!("exit code {}", exit.code().unwrap_or_default()),
-            None => text.chars().take(REASON).collect(),
-        }
     }
 }

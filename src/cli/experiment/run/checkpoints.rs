@@ -105,6 +105,9 @@ fn find_in(
                 all.join("; ")
             )));
         }
+        Err(error @ CheckpointError::Unreadable { .. }) => {
+            return Err(Failure::failed(format!("error: {error}")));
+        }
         Err(error) if !options.force => return Err(failed(&error)),
         useless => {
             if let Err(error) = useless {

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use crate::cli::args::RunOptions;
 use crate::cli::experiment::watch;
 use crate::cli::out::default_out;
-use crate::cli::process::console::{tell, tell_warnings, write_out};
+use crate::cli::process::console::{tell, tell_failure, tell_warnings, write_out};
 use crate::cli::process::failure::{Failure, RESUMABLE};
 use crate::cli::process::launch::{
     give_up, mpi_version, must_be_the_same, on_all_ranks, threads, together,
@@ -24,8 +24,8 @@ use weir_engine::{StopReason, Transport};
 use weir_model::{EndpointId, NEVER};
 use weir_report::format::{bytes, simulated, whole};
 use weir_report::{parameters, summary, summary_json};
-use weir_result::Run;
 use weir_result::out_dir::{self, OutDir};
+use weir_result::{Data, Run, date};
 use weir_simulation::config::{Catalog, Experiment};
 use weir_simulation::{Means, Outcome, Plan, RunError, checkpoint, run_with};
 
@@ -72,7 +72,7 @@ fn on_this_rank(
     let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place)
         .with_max_memory(options.max_memory);
     let shared = viewer.shares(shared);
-    let started = weir_simulation::now();
+    let started = date();
     if first {
         log_plan(&experiment, &plan, transport.size());
     }
@@ -249,18 +249,8 @@ fn finish(
         ..Run::default()
     };
     let digest = outcome.data.digest();
-    let mut path = None;
-    if let Some(mut out) = out {
-        let written = out.put(&outcome.data, &run, experiment.run.seed);
-        path = Some(written.map_err(|error| Failure::failed(format!("error: {error}")))?);
-        if stopped.is_none()
-            && let Err(error) = checkpoint::remove(out.path())
-        {
-            tell(format!(
-                "warning: its checkpoints cannot be removed: {error}"
-            ));
-        }
-    }
+    let path = out.map(|out| written(out, &outcome.data, &run, experiment.run.seed));
+    let path = path.transpose()?;
     tracing::info!(
         "{} events in {} windows, {} of memory",
         whole(run.events),
@@ -278,11 +268,40 @@ fn finish(
     if let Some(path) = path.filter(|_| !options.json) {
         text.push_str(&format!("\nresult: {}\n", path.display()));
     }
-    write_out(&text)?;
+    let shown = write_out(&text);
     if options.watch_packet.is_some() && outcome.steps.is_empty() {
         tell("note: the packet to watch was never injected");
     }
-    Ok(stopped.map(|why| told(why, &outcome)))
+    let Some(why) = stopped else {
+        return shown.map(|()| None);
+    };
+    if let Err(failure) = shown {
+        // The exit code is for scripts that start the run again.
+        tell_failure(&failure);
+    }
+    Ok(Some(told(why, &outcome)))
+}
+
+/// Writes the result, and removes the checkpoints of a run that has reached its end. The path of
+/// the result.
+fn written(mut out: OutDir, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, Failure> {
+    let path = out.put(data, run, seed);
+    let path = path.map_err(|error| Failure::failed(format!("error: {error}")))?;
+    if path != out.result() {
+        let there = out.result();
+        tell(format!(
+            "note: {} is of a run to its end, and stays",
+            there.display()
+        ));
+    }
+    if run.stopped.is_none()
+        && let Err(error) = checkpoint::remove(out.path())
+    {
+        tell(format!(
+            "warning: its checkpoints cannot be removed: {error}"
+        ));
+    }
+    Ok(path)
 }
 
 /// Says that a run was stopped early; the exit code of that.

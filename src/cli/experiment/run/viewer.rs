@@ -110,7 +110,7 @@ impl Viewer {
         // A full disk is reported when the result is written.
         let _ = weir_result::replace(
             place,
-            format!("{text} (at {})\n", weir_simulation::now()).as_bytes(),
+            format!("{text} (at {})\n", weir_result::date()).as_bytes(),
         );
     }
 

@@ -3,9 +3,11 @@
 use super::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use weir_input::registry::Keys;
 use weir_input::{Duration, Size};
 use weir_simulation::catalog::catalog;
+use weir_simulation::config::fixed_sections;
 
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -281,6 +283,39 @@ fn what_is_no_variant_is_listed_too() {
             .expect("one")
             .contains("\"metrics\"")
     );
+}
+
+/// A key without a default in the schema is one that may be left out for "nothing", and no number or
+/// choice.
+#[test]
+fn every_default_is_in_the_schema() {
+    fn without(schema: &Json, root: &Json, path: &str, found: &mut Vec<String>) {
+        let required = schema["required"].as_array();
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}.{key}");
+            let required = required.is_some_and(|all| all.iter().any(|one| one == key));
+            let kind = type_of(follow(property, root), root);
+            let chosen = kind.contains(" | ") || kind.contains("number") && !kind.contains("list");
+            let none = property.to_string().contains("null");
+            if property["default"].is_null() && !required && !none && chosen {
+                found.push(format!("{path}: {kind}"));
+            }
+            without(follow(property, root), root, &path, found);
+        }
+    }
+    let mut found = Vec::new();
+    let (sections, definitions) = fixed_sections();
+    let root = json!({ "$defs": definitions });
+    for (name, schema) in &sections {
+        without(schema, &root, name, &mut found);
+    }
+    for family in catalog().families() {
+        for variant in &family.variants {
+            let schema = (variant.parameters.schema)().to_value();
+            without(&schema, &schema, variant.name, &mut found);
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 /// The page about scripts has every notation of the list.

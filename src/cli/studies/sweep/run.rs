@@ -283,20 +283,18 @@ impl Teller<'_> {
             Event::Started(_) => return,
             Event::Known(point, state) => {
                 self.ended += 1;
-                match state {
-                    State::Failed(reason, _) => self.line(
-                        point,
-                        &format!("failed before ({}); see `weir sweep retry`", reason.name()),
-                    ),
-                    _ => return,
+                // A failure is worth a line even when quiet.
+                if let State::Failed(reason, _) = state {
+                    let text = format!("failed before ({}); see `weir sweep retry`", reason.name());
+                    tell(self.line(point, &text));
                 }
+                return;
             }
             Event::Ended(point, state, seconds) => {
                 self.ended += 1;
                 match state {
                     State::Failed(reason, message) => {
                         let log = self.sweep.dir.point(&point.hash).log();
-                        // A failure is worth a line even when quiet.
                         let text = format!("failed ({}); log: {}", reason.name(), log.display());
                         tell(format!(
                             "{}\n{}",

@@ -29,12 +29,13 @@ pub struct OneOrder {
     /// its class that has room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcs: Option<u8>,
-    /// On a torus: deadlock avoidance in rings. "dateline" (default): two classes of virtual
+    /// On a torus: deadlock avoidance in rings. "dateline": two classes of virtual
     /// channels, for packets that cross the dateline of a ring and for others. "bubble": one place
     /// stays free in each ring; a packet enters, from its NIC or another dimension, only if the
     /// buffer ahead has room for two. One class of virtual channels is then enough. A buffer has
     /// places of `nic.max_packet`; each packet takes one, however short.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Rings::default()))]
     pub rings: Rings,
 }
 
@@ -82,12 +83,13 @@ pub struct SeveralOrders {
     /// other data goes before it. It differs from "nic" where `[queueing]` divides virtual
     /// channels, so that other packets may have room.
     pub choose_at: ChooseAt,
-    /// On a torus: deadlock avoidance in rings. "dateline" (default): two classes of virtual
+    /// On a torus: deadlock avoidance in rings. "dateline": two classes of virtual
     /// channels, for packets that cross the dateline of a ring and for others. "bubble": one place
     /// stays free in each ring; a packet enters, from its NIC or another dimension, only if the
     /// buffer ahead has room for two. One class of virtual channels is then enough. A buffer has
     /// places of `nic.max_packet`; each packet takes one, however short.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Rings::default()))]
     pub rings: Rings,
 }
 

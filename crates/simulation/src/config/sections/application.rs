@@ -104,6 +104,7 @@ pub(in crate::config) struct ApplicationSection {
     /// True if it runs. Otherwise it keeps its endpoints, so that the others stay where they are: a
     /// baseline. It is then not in the results.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[schemars(extend("default" = yes()))]
     pub enabled: bool,
     /// Number of copies, on different endpoints: `name-0`, `name-1`, … One, called `name`, by
     /// default.
@@ -122,13 +123,16 @@ pub(in crate::config) struct ApplicationSection {
     /// With `run.until = "completion"`: true if the run ends without it, when all other
     /// applications are done.
     #[serde(default, skip_serializing_if = "is_no")]
+    #[schemars(extend("default" = false))]
     pub background: bool,
     /// NICs of each task, which are endpoints of one node ([nodes]): a job has that many endpoints
     /// for each task, in task order. Messages arrive at the task by any of them.
     #[serde(default = "once", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = once()))]
     pub nics: u32,
     /// Only with several `nics`: the ones of a message, at the sender and at the receiver.
     #[serde(default, skip_serializing_if = "NicOfMessage::is_default")]
+    #[schemars(extend("default" = NicOfMessage::default()))]
     pub nic_choice: NicOfMessage,
     /// The speed at which tasks compute: { speed, noise, stragglers, straggler_speed }.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -248,16 +248,19 @@ pub struct OutputConfig {
     pub messages: bool,
     /// Record `/data/iterations`: start and end of the iterations of applications.
     #[serde(skip_serializing_if = "is_no")]
+    #[schemars(extend("default" = false))]
     pub iterations: bool,
     /// Record `/data/flows`, every message and its rate, and `/data/phases`, the optimum of all of
     /// them together for their routes. Messages shorter than `nic.flow_from` do not count, nor do
     /// steps of collective operations that are sent without a request.
     #[serde(skip_serializing_if = "is_no")]
+    #[schemars(extend("default" = false))]
     pub flows: bool,
     /// Record `/data/attribution`, the data waiting at each port, from which `weir explain` finds
     /// causes and victims of congestion. "jobs": by job. "sources": also by source and destination.
     /// "none": not recorded.
     #[serde(skip_serializing_if = "Attribution::is_default")]
+    #[schemars(extend("default" = Attribution::default()))]
     pub attribution: Attribution,
     /// Record `/data/rates`: the share of their link's bandwidth at which congestion control lets
     /// endpoints inject.
@@ -267,6 +270,7 @@ pub struct OutputConfig {
     /// `/data/scheme/NAME` with a row for each event, such as "grants" of `srp`. An unknown name is
     /// refused with the known ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("default" = []))]
     pub scheme: Vec<String>,
     /// Endpoints whose received payload is recorded in `/data/series`, bin by bin: "all", or a list
     /// of their numbers.

@@ -103,6 +103,7 @@ pub(in crate::config) struct TrafficSection {
     /// True if it runs. Otherwise it keeps its endpoints, so that the others stay where they are: a
     /// baseline. It is then not in the results.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[schemars(extend("default" = yes()))]
     pub enabled: bool,
     /// Number of copies, on different endpoints: `name-0`, `name-1`, … One, called `name`, by
     /// default.

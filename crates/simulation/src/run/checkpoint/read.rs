@@ -1,13 +1,13 @@
 //! Finds the checkpoints of a run, and loads one.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use twox_hash::XxHash3_128;
 
 use super::folder::list;
-use super::{CheckpointError, Identity, Manifest};
+use super::{CheckpointError, Identity, Manifest, manifest};
 use weir_fabric::{Fabric, Fork, Part, Parts};
 
 /// Checkpoints in the directory of a result.
@@ -22,7 +22,7 @@ pub struct Found {
 /// Finds the checkpoints of a run in the directory of its result.
 ///
 /// # Errors
-/// If one is of another program or experiment.
+/// If one is of another program or experiment, or cannot be read and may be whole.
 pub fn find(dir: &Path, identity: &Identity) -> Result<Found, CheckpointError> {
     let mut found = Found::default();
     for (_, folder) in list(dir) {
@@ -31,7 +31,9 @@ pub fn find(dir: &Path, identity: &Identity) -> Result<Found, CheckpointError> {
                 manifest.check(identity)?;
                 found.usable.push(manifest);
             }
-            Err(error @ CheckpointError::OtherProgram { .. }) => return Err(error),
+            Err(
+                error @ (CheckpointError::OtherProgram { .. } | CheckpointError::Unreadable { .. }),
+            ) => return Err(error),
             Err(_) if !found.usable.is_empty() => {}
             Err(error) => found.damaged.push(error),
         }
@@ -78,7 +80,13 @@ fn load_part(
         path: path.clone(),
         cause,
     };
-    let mut file = File::open(&path).map_err(unreadable)?;
+    let mut file = File::open(&path).map_err(|cause| {
+        let gone = cause.kind() == ErrorKind::NotFound && manifest::file(&from.path).is_file();
+        match gone {
+            true => damaged(&path, "it is missing".into()),
+            false => unreadable(cause),
+        }
+    })?;
     file.seek(SeekFrom::Start(place.offset))
         .map_err(unreadable)?;
     bytes.clear();

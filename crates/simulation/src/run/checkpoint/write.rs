@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_128;
 
 use super::folder::{FOLDER, NEW, clear, discard, list, sync_folder};
@@ -18,9 +20,6 @@ use weir_model::program::MODEL_VERSION;
 
 /// Checkpoints that are kept.
 const KEPT: usize = 2;
-
-/// Result of a step on every rank: the same on all.
-type Step = Result<(), String>;
 
 /// Writes a checkpoint of all domains, and removes all but the newest two. Called by all ranks at
 /// the same place of a run, with the domains of each.
@@ -59,11 +58,14 @@ pub fn write(
     broadcast(transport, &finished)
 }
 
-/// The first error of a step on any rank.
+/// The first error of a step on any rank: the same on all.
 ///
 /// # Errors
 /// If a message between ranks does not come through.
-pub fn agreed(step: Step, transport: &mut dyn Transport) -> Result<Step, TransportError> {
+pub fn agreed<E: Serialize + DeserializeOwned>(
+    step: Result<(), E>,
+    transport: &mut dyn Transport,
+) -> Result<Result<(), E>, TransportError> {
     let all = gather(transport, step)?;
     let worst = all.map_or(Ok(()), |all| all.into_iter().collect());
     broadcast(transport, &worst)

@@ -318,15 +318,14 @@ impl Evaluation<'_> {
         let text = match all {
             [one] => format!("{}{}", one.words, with_unit(one.value, unit)),
             _ => {
-                let bad = all.iter().find(|one| !good(one)).map(|one| {
-                    format!(
-                        "; {} at {}",
-                        with_unit(one.value, unit),
-                        self.place(&one.at)
-                    )
+                let bad = all.iter().find(|one| !good(one));
+                // Of two places one name tells which is which.
+                let named = bad.or(all.first().filter(|_| all.len() == 2 && low < high));
+                let named = named.map_or(String::new(), |one| {
+                    let (value, place) = (with_unit(one.value, unit), self.place(&one.at));
+                    format!("; {value} at {place}")
                 });
-                let bad = bad.unwrap_or_default();
-                format!("{} ({} places{bad})", between(low, high, unit), all.len())
+                format!("{} ({} places{named})", between(low, high, unit), all.len())
             }
         };
         (text, holds)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
 use super::rings::Rings;
-use crate::motifs::{Build, check_count, bytes};
+use crate::motifs::{Build, bytes, check_count};
 use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
