@@ -326,6 +326,24 @@ fn an_axis_with_one_value_in_each_may_differ() {
     );
 }
 
+/// Of applications loads say nothing: all is sent and received.
+#[test]
+fn communication_times_are_shown() {
+    let job = "
+        topology = { file = \"dragonfly-72\" }
+        routing = { algorithm = \"minimal\" }
+        run = { until = \"completion\" }
+        [[workload]]
+        name = \"solver\"
+        motif = { kind = \"allreduce\", iterations = 2 }
+        tasks = 16
+    ";
+    let (_a, one) = swept(job, &[]);
+    let (_b, other) = swept(job, &["--set", "router.latency=\"300 ns\""]);
+    let ran = compare(&[&one, &other], &[]).expect(0);
+    assert!(ran.stdout.contains("jobs.solver.communication"), "{ran:?}");
+}
+
 #[test]
 fn what_would_mislead_is_refused() {
     let run = ran(&lone("5 ns"));

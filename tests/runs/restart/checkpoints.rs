@@ -305,7 +305,7 @@ fn a_damaged_checkpoint_makes_room_for_the_next() {
     case.is_whole("a");
 }
 
-/// It may be whole: nothing is begun, and nothing removed.
+/// It may be whole: nothing starts, and nothing is removed.
 #[test]
 fn a_checkpoint_that_cannot_be_read_now_is_kept() {
     let case = stopped();

@@ -115,6 +115,13 @@ fn bounds_hold_at_every_place() {
         "at most 1000 ns",
         false,
     );
+    let two = all.replace("] }", "], load = 0.2 }");
+    assert_measured(
+        &format!("{two}max = \"12 ms\""),
+        "300 to 600 ns (2 places; 300 ns at routing=minimal load=0.2)",
+        "at most 12 ms",
+        true,
+    );
 }
 
 #[test]
