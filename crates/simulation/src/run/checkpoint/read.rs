@@ -22,7 +22,7 @@ pub struct Found {
 /// Finds the checkpoints of a run in the directory of its result.
 ///
 /// # Errors
-/// If one is of another program or experiment, or cannot be read and may be whole.
+/// If one is of another program or experiment, or the newest cannot be read and may be whole.
 pub fn find(dir: &Path, identity: &Identity) -> Result<Found, CheckpointError> {
     let mut found = Found::default();
     for (_, folder) in list(dir) {
@@ -31,10 +31,9 @@ pub fn find(dir: &Path, identity: &Identity) -> Result<Found, CheckpointError> {
                 manifest.check(identity)?;
                 found.usable.push(manifest);
             }
-            Err(
-                error @ (CheckpointError::OtherProgram { .. } | CheckpointError::Unreadable { .. }),
-            ) => return Err(error),
+            Err(error @ CheckpointError::OtherProgram { .. }) => return Err(error),
             Err(_) if !found.usable.is_empty() => {}
+            Err(error @ CheckpointError::Unreadable { .. }) => return Err(error),
             Err(error) => found.damaged.push(error),
         }
     }
