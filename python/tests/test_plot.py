@@ -26,6 +26,10 @@ def test_a_metric_over_an_axis_is_the_mean_over_the_seeds_with_its_range(study):
     assert line.get_ydata()[0] == pytest.approx(values[0].mean())
     low, high = whiskers.get_segments()[0][:, 1]
     assert (low, high) == (pytest.approx(values[0].min()), pytest.approx(values[0].max())) and low < high
+    half = 12.7062 * abs(values[0][0] - values[0][1]) / 2
+    axes = weir.plot.over(data, "load", "latency.network.mean", series="routing", unit="us", interval="confidence")
+    _, _, (whiskers,) = axes.containers[1]
+    assert whiskers.get_segments()[0][:, 1] == pytest.approx([values[0].mean() - half, values[0].mean() + half])
     # The points that have not run are a gap.
     assert numpy.isnan(values[1]).all() and numpy.isnan(line.get_ydata()[1])
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("offered load", "latency.network.mean [us]")
@@ -78,6 +82,8 @@ def test_names_that_there_are_not_are_refused(tree, study):
         weir.plot.over(data, "load", "latency")
     with pytest.raises(weir.WeirError, match="no axis 'lead'; there are routing, load"):
         weir.plot.over(data, "lead")
+    with pytest.raises(weir.WeirError, match="no interval 'error'"):
+        weir.plot.over(data.sel(router=10.0, load=[0.1]), "load", series="routing", interval="error")
     with pytest.raises(weir.WeirError, match="router has 2 values: select one"):
         weir.plot.over(data, "load", series="routing")
     with pytest.raises(weir.WeirError, match="no job 'halos'; there are hot, halo"):

@@ -29,6 +29,28 @@ def test_a_node_of_attributes_alone_is_a_row_and_one_without_any_is_empty(tree, 
     assert weir.table(xarray.DataTree(name="notes")).empty
 
 
+def test_means_have_the_intervals_of_students_t():
+    rows = {"seed": ("seed", [1, 2, 3]), "load": ("load", [0.1, 0.2, 0.3])}
+    values = [[1.0, 2.0, 3.0], [5.0, numpy.nan, 7.0], [4.0, numpy.nan, numpy.nan]]
+    metric = xarray.DataArray(values, rows, ["load", "seed"], "delay", {"units": "ns"})
+    data = weir.interval(metric)
+    assert data["count"].values.tolist() == [3, 2, 1] and data["mean"].values.tolist() == [2.0, 6.0, 4.0]
+    # Two degrees of freedom: 4.302653 standard errors, of 1 / 3 ** 0.5; one: 12.7062 of 1.
+    half = [4.302653 / 3**0.5, 12.7062]
+    assert numpy.allclose(data["high"].values[:2], [2 + half[0], 6 + half[1]])
+    assert numpy.allclose(data["low"].values[:2], [2 - half[0], 6 - half[1]])
+    assert numpy.isnan(data["low"].values[2]) and data["high"].attrs["units"] == "ns"
+    with pytest.raises(weir.WeirError, match="no axis 'seeds'; there are load, seed"):
+        weir.interval(metric, "seeds")
+
+
+def test_quantiles_of_many_seeds_are_those_of_tables():
+    # Abramowitz and Stegun, table 26.10.
+    table = {11: 2.201, 15: 2.131, 20: 2.086, 29: 2.045, 60: 2.000, 120: 1.980}
+    found = weir.shape.student(xarray.DataArray(list(table)))
+    assert numpy.allclose(found, list(table.values()), atol=5e-4)
+
+
 def test_series_by_job_want_their_groups(result):
     with pytest.raises(weir.WeirError, match="loaded without jobs; the series of jobs take series, jobs"):
         weir.by_job(weir.load(result, groups="series"))

@@ -6,7 +6,7 @@
 ...     "run": {"until": "20 us", "warmup": "5 us"}})
 >>> result["summary"].attrs["accepted_load"]
 
-`run`, `run_sweep` and `compare` start the program; `load`, `sweep`, `point`, `gather`, `claims` read results; `table`, `by_job`, `convert`
+`run`, `run_sweep` and `compare` start the program; `load`, `sweep`, `point`, `gather`, `claims` read results; `table`, `by_job`, `interval`, `convert`
 put them into handy shapes; `topology` makes a graph of the network; `weir.plot` draws. Numbers are in the units of the file
 (picoseconds, bytes), which every column has in its attribute `units`; `convert` changes them.
 """
@@ -25,7 +25,7 @@ from .errors import (
 from .network import topology
 from .program import compare, run, run_sweep
 from .result import SCHEMA_VERSION, load
-from .shape import by_job, convert, table
+from .shape import by_job, convert, interval, table
 from .study import claims, gather, point, sweep
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "compare",
     "convert",
     "gather",
+    "interval",
     "load",
     "plot",
     "point",

@@ -5,13 +5,14 @@ Colours are those of Okabe and Ito, which differ for people who see fewer colour
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 import xarray
 
 from .errors import WeirError
 from .shape import by_job, convert, scaled
+from .shape import interval as mean_and_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,18 +45,20 @@ def over(
     *,
     series: str | None = None,
     unit: str | None = None,
+    interval: Literal["range", "confidence"] = "range",
     ax: Axes | None = None,
 ) -> Axes:
     """A metric of a study over one of its axes (latency over load), a curve for each value of the axis `series`.
 
-    The mean over the seeds, with whiskers from the least to the largest where there are several. `unit` converts the metric
+    The mean over the seeds, with whiskers where there are several: from the least to the largest, or (`interval="confidence"`)
+    the 95 % confidence interval of the mean. `unit` converts the metric
     (from ns: "us"). Axes besides these must have one value each: select first (`data.sel(...)`). Points without a result
     are gaps.
     """
     ax = new(ax)
     metric = chosen(data, y, unit, {x, "seed"} | ({series} if series else set()))
     for number, (label, curve) in enumerate(curves(metric, series)):
-        mean, least, most = spread(curve)
+        mean, least, most = spread(curve, interval)
         style: dict[str, Any] = {
             "color": COLOURS[number % len(COLOURS)],
             "marker": MARKS[number % len(MARKS)],
@@ -241,10 +244,15 @@ def curves(metric: xarray.DataArray, axis: str | None) -> list[tuple[str, xarray
     ]
 
 
-def spread(curve: xarray.DataArray) -> tuple[Any, Any, Any]:
-    """Mean, least and largest over the seeds."""
+def spread(curve: xarray.DataArray, interval: str) -> tuple[Any, Any, Any]:
+    """Mean, least and largest over the seeds, or the ends of the mean's confidence interval."""
     if "seed" not in curve.dims:
         return curve.values, curve.values, curve.values
+    if interval == "confidence":
+        data = mean_and_interval(curve)
+        return data["mean"].values, data["low"].values, data["high"].values
+    if interval != "range":
+        raise WeirError(f'there is no interval {interval!r}; there are "range" and "confidence"')
     return curve.mean("seed").values, curve.min("seed").values, curve.max("seed").values
 
 
