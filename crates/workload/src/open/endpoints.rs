@@ -50,7 +50,7 @@ struct Count {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// The first free ones in order.
+    /// The first free ones in order: contiguous.
     Linear,
     /// At random, one by one.
     Random,
