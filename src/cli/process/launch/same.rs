@@ -65,7 +65,10 @@ fn of_all_ranks(options: &RunOptions) -> String {
     if let (Some(dir), Some(at)) = (&options.share_state, options.share_at) {
         words.push(format!("--share-state {} --share-at {at}", dir.display()));
     }
-    words.join(" ")
+    match words.is_empty() {
+        true => "none of these".into(),
+        false => words.join(" "),
+    }
 }
 
 /// The first difference of this rank from rank 0, and the remedy.
