@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use twox_hash::XxHash3_128;
 use weir::model::{Rng, below, stream};
 
 use crate::support::attack::cases;
@@ -340,6 +341,18 @@ fn a_checkpoint_of_another_experiment_or_program_is_refused() {
     assert!(said.contains("there: seed = 1, here: seed = 7"), "{said}");
     let (code, said) = case.run(&["--resume", "a", "--seed=7"]);
     assert_eq!(code, Some(2), "{said}");
+    // After the mark there are the checksum of the rest and the format.
+    for folder in case.all("a") {
+        let path = folder.join("manifest");
+        let mut bytes = fs::read(&path).expect("reads");
+        bytes[32] += 1;
+        let sum = XxHash3_128::oneshot(&bytes[32..]).to_le_bytes();
+        bytes[16..32].copy_from_slice(&sum);
+        fs::write(&path, bytes).expect("writes");
+    }
+    let (code, said) = case.run(&["--resume", "a"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("format 4 of checkpoints"), "{said}");
     let (code, said) = case.run(&["--resume", "whole"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("there is no checkpoint in whole"), "{said}");

@@ -108,8 +108,8 @@ pub(super) fn summary(comparison: &Comparison, all: bool) -> Vec<String> {
         let marked = changes.iter().filter(|change| change.is_marked()).count();
         let count = changes.len();
         lines.push(format!(
-            "{marked} of {count} confidence intervals exclude zero (*). By chance alone {:.1} would \
-             on average.",
+            "{marked} of {count} confidence intervals exclude zero (*). By chance alone {:.1} \
+             would on average.",
             count as f64 * 0.05
         ));
     }
