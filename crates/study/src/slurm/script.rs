@@ -136,7 +136,7 @@ impl Settings {
             .map(|task| format!("  {}\n", list(task)))
             .collect();
         let mut run = self.command("run");
-        run.push_str(" --points \"${points[SLURM_ARRAY_TASK_ID]}\" --quiet");
+        run.push_str(" --points \"${points[task]}\" --quiet");
         run.push_str(&format!(
             " --checkpoint-every {}",
             word(&self.checkpoint_every)
@@ -146,7 +146,8 @@ impl Settings {
             run.push_str(&format!(" --ranks {} --launcher {launcher}", self.ranks));
         }
         format!(
-            "{}\n{}\n# The points of each task, by their number in `weir sweep plan`.\npoints=(\n{points})\n{}",
+            "{}\n{}\n# The points of each task, by their number in `weir sweep plan`.\npoints=(\n{points})\n\
+             task=${{SLURM_ARRAY_TASK_ID:?start this script with sbatch}}\n{}",
             directives(&lines),
             self.unchanged(),
             until_done(&run)
