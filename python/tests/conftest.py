@@ -92,7 +92,7 @@ values = ["20 ns", "10 ns"]
 
 [[exclude]]
 routing = "valiant"
-load = 0.3
+load = 0.1
 router = "20 ns"
 
 [[claims]]

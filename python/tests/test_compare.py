@@ -42,7 +42,7 @@ def test_numbers_of_two_studies(study, program):
     accepted = frame[frame["metric"] == "summary.accepted_load"]
     assert len(accepted) == 6 and (accepted["pairs"] == 2).all()
     # Numbers are numbers; times with their unit and names are texts.
-    assert len(accepted.query("load == 0.1")) == 4 and set(accepted["router"]) == {"10 ns", "20 ns"}
+    assert len(accepted.query("load == 0.1")) == 3 and set(accepted["router"]) == {"10 ns", "20 ns"}
 
 
 def test_what_would_mislead_is_refused(result, study):

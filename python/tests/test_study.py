@@ -61,7 +61,7 @@ def test_what_has_not_run_is_nan_and_says_so(study, rows):
     assert states == {"done": 12, "waiting": 2, "excluded": 2}
     known = data["latency.message.mean"].notnull()
     assert (known == (data["state"] == "done")).all()
-    excluded = data.sel(routing="valiant", load=0.3, router=20.0)
+    excluded = data.sel(routing="valiant", load=0.1, router=20.0)
     assert excluded["state"].values.tolist() == ["excluded"] * 2
     assert excluded["point"].values.tolist() == [-1, -1] and excluded["hash"].values.tolist() == ["", ""]
     listed = {(row["routing"], float(row["load"])) for row in rows}
@@ -102,7 +102,7 @@ def test_what_is_not_one_point_with_a_result_is_refused(study):
     with pytest.raises(weir.ResultError, match="its state is 'waiting'"):
         weir.point(study, routing="minimal", load=0.3, router=10, seed=2)
     with pytest.raises(weir.ResultError, match="its state is 'excluded'"):
-        weir.point(study, routing="valiant", load=0.3, router=20, seed=2)
+        weir.point(study, routing="valiant", load=0.1, router=20, seed=2)
 
 
 def test_a_number_that_is_not_in_the_table_is_read_from_the_results(study):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Iterable
+from graphlib import TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +47,8 @@ def sweep(path: str | os.PathLike[str]) -> xarray.Dataset:
     strange = [name for name in (*names, *OWN) if name not in columns]
     if strange:
         raise ResultError(f"{table} has no column {strange[0]}: it was not made of {directory / 'job.toml'}")
-    axes = {name: pandas.unique(columns[name]) for name in names}
+    rows = pandas.DataFrame({name: columns[name] for name in names})
+    axes = {name: in_order(rows, name, names[:axis]) for axis, name in enumerate(names)}
     shape = tuple(len(values) for values in axes.values())
     places = tuple(pandas.Index(axes[name]).get_indexer(columns[name]) for name in names)
     cells = numpy.ravel_multi_index(places, shape)
@@ -64,6 +67,19 @@ def sweep(path: str | os.PathLike[str]) -> xarray.Dataset:
     coordinates = {name: (name, values, labels[name]) for name, values in axes.items()}
     attrs = {"title": job.get("title", ""), "directory": str(directory)}
     return xarray.Dataset(data, coordinates, attrs)
+
+
+def in_order(rows: pandas.DataFrame, name: str, outer: list[str]) -> Any:
+    """The values of an axis in the order of the job file. Rows keep it under each choice of the outer axes, though exclusions
+    may leave out some values of each.
+    """
+    order: TopologicalSorter[Any] = TopologicalSorter()
+    parts = [part for _, part in rows.groupby(outer, sort=False)] if outer else [rows]
+    for values in (part[name].unique().tolist() for part in parts):
+        order.add(values[0])
+        for before, after in pairwise(values):
+            order.add(after, before)
+    return numpy.array(list(order.static_order()), rows[name].to_numpy().dtype)
 
 
 def point(path: str | os.PathLike[str], **where: Any) -> xarray.DataTree:

@@ -97,8 +97,13 @@ pub fn check_option(option: &str) -> Result<(), Invalid> {
         );
     }
     let name = option.split(['=', ' ']).next().unwrap_or_default();
-    match OWN.iter().find(|(own, _)| *own == name) {
-        Some((_, remedy)) => refuse(format!("{name} is set by the submission itself"), remedy),
+    // sbatch takes `-n4` for `-n 4`, and the beginning of a long name for the whole.
+    let is_own = |own: &str| match name.starts_with("--") {
+        true => own.starts_with(name),
+        false => !own.starts_with("--") && name.starts_with(own),
+    };
+    match OWN.iter().find(|(own, _)| is_own(own)) {
+        Some((own, remedy)) => refuse(format!("{own} is set by the submission itself"), remedy),
         None => Ok(()),
     }
 }
@@ -358,6 +363,9 @@ mod tests {
             "",
             "--array=0-3",
             "-a 3",
+            "-a0-3",
+            "-n4",
+            "--arr=0-3",
             "--ntasks=2",
             "--wrap=x",
             "--a\nb",

@@ -135,7 +135,7 @@ pub(in crate::cli) fn run_points(
         true => sweep.study.groups(chosen, &sweep.catalog),
         false => Ok(Vec::new()),
     };
-    let at_once = how.jobs * how.ranks as usize;
+    let at_once = how.jobs.saturating_mul(how.ranks as usize);
     let settings = Settings {
         program: std::env::current_exe().map_err(failed)?,
         build: program::build(),
