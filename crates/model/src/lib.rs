@@ -28,7 +28,7 @@ pub use packet::{
     Stamp,
 };
 pub use rate::{Bandwidth, FlitSize, LinkRate};
-pub use rng::{Rng, below, fraction_53, next_53, stream, unit, word};
+pub use rng::{Rng, below, fraction_53, next_53, purpose, stream, unit, word};
 pub use span::Span;
 pub use visible::{unprintable, visible};
 

@@ -6,7 +6,24 @@ use rand_xoshiro::{SplitMix64, Xoroshiro128PlusPlus};
 /// One stream of random numbers: xoroshiro128++, 16 bytes of state.
 pub type Rng = Xoroshiro128PlusPlus;
 
-/// The stream for a purpose, named by numbers (such as `[SOURCE, word(workload), endpoint]`).
+/// The first part of the name of each stream of a run. Another number is another stream, and so
+/// another result.
+pub mod purpose {
+    /// A router's choices of ways.
+    pub const ROUTING: u64 = 1;
+    /// When a source generates messages, and for whom.
+    pub const SOURCE: u64 = 2;
+    /// What is drawn once for a workload, such as the places of a permutation.
+    pub const PATTERN: u64 = 3;
+    /// The links and routers of a failure.
+    pub const FAILURE: u64 = 4;
+    /// Errors on links.
+    pub const ERROR: u64 = 5;
+    /// The order of packets that have waited since the same time step.
+    pub const STEP: u64 = 6;
+}
+
+/// The stream for a [`purpose`], named by numbers (such as `[SOURCE, word(workload), endpoint]`).
 ///
 /// Streams depend on the run's seed and their name only, never on who asks or in which order, so
 /// that the random numbers of a component are the same for any number of ranks.

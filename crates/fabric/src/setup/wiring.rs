@@ -16,11 +16,8 @@ use crate::state::ports::wide_port::MOST_BITS;
 use crate::state::records::attribution::Divided;
 use crate::state::{Channel, Input, NO_OUTPUT, OutIndex, Output, Router, Timing, Upstream, Wire};
 use weir_input::OutputQueue;
-use weir_model::{DomainId, NEVER, PortId, RouterId, Time, stream};
+use weir_model::{DomainId, NEVER, PortId, RouterId, Time, purpose, stream};
 use weir_network::topology::{Link, Peer, Place};
-
-/// Purposes of random streams.
-const ROUTING_STREAM: u64 = 1;
 
 impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn add_routers(&mut self, seed: u64) {
@@ -28,7 +25,7 @@ impl<K: Compiled> FabricDomain<K> {
         let topology = &network.topology;
         for (id, base) in self.bases(self.id) {
             let ports = topology.ports(id);
-            let rng = stream(seed, &[ROUTING_STREAM, u64::from(id)]);
+            let rng = stream(seed, &[purpose::ROUTING, u64::from(id)]);
             self.ports.routers.push(Router {
                 id,
                 base,

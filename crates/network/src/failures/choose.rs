@@ -7,10 +7,7 @@ use super::{
     Changed, Direction, Down, FailedLinks, FailedRouters, FailureConfig, Failures, Stranded,
 };
 use crate::topology::Topology;
-use weir_model::{Invalid, Rng, stream};
-
-/// Purpose of the random stream of a failure.
-const FAILURE_STREAM: u64 = 4;
+use weir_model::{Invalid, Rng, purpose, stream};
 
 /// The links that differ from their kind. The same wherever it is asked: it depends on the
 /// failures, the network and the seed alone.
@@ -33,8 +30,8 @@ pub fn choose(
     }
     for (number, own) in list.iter().enumerate() {
         let mut rng = match own.seed {
-            Some(seed) => stream(seed, &[FAILURE_STREAM]),
-            None => stream(seed, &[FAILURE_STREAM, number as u64]),
+            Some(seed) => stream(seed, &[purpose::FAILURE]),
+            None => stream(seed, &[purpose::FAILURE, number as u64]),
         };
         add_drawn(&mut failures, topology, (number, own), &mut rng)
             .map_err(|invalid| within(number, invalid))?;

@@ -7,7 +7,7 @@ use crate::config::{
 };
 use weir_fabric::{Application, Drive, Network, Open, TaskNics, Traffic};
 use weir_input::ConfigError;
-use weir_model::{Bandwidth, EndpointId, Invalid, NEVER, word};
+use weir_model::{Bandwidth, EndpointId, Invalid, NEVER, purpose, word};
 use weir_network::nodes::NamedNodes;
 use weir_network::topology::Topology;
 use weir_workload::motifs;
@@ -17,9 +17,6 @@ use weir_workload::open::sizes::Sizes;
 use weir_workload::patterns::Members;
 use weir_workload::replay::Replay;
 use weir_workload::tasks::{Exchange, Job, Mpi, Pace};
-
-/// Purposes of random streams.
-const PATTERN_SEED: u64 = 3;
 
 pub(super) fn traffic(
     experiment: &Experiment,
@@ -160,7 +157,7 @@ pub(super) fn check_foreground(
 
 /// The seed of values that are drawn once for a workload.
 fn own_seed(seed: u64, name: &str) -> u64 {
-    seed ^ (PATTERN_SEED << 32 ^ word(name)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    seed ^ (purpose::PATTERN << 32 ^ word(name)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 fn open_loop(

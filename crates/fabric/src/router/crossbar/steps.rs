@@ -4,10 +4,7 @@
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::{InIndex, OutIndex};
-use weir_model::{Time, below, stream};
-
-/// Purpose of the random streams of packets that wait since the same step.
-const STEP_STREAM: u64 = 6;
+use weir_model::{Time, below, purpose, stream};
 
 impl<K: Compiled> FabricDomain<K> {
     /// The first time from now on at which a packet may leave an output or a NIC.
@@ -37,7 +34,7 @@ impl<K: Compiled> FabricDomain<K> {
             let (router, port) = self.port_of(port);
             u64::from(router) << 16 | u64::from(port)
         });
-        let mut rng = stream(self.seed, &[STEP_STREAM, step, from, to]);
+        let mut rng = stream(self.seed, &[purpose::STEP, step, from, to]);
         (step, below(&mut rng, u32::MAX))
     }
 }

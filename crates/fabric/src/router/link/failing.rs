@@ -3,11 +3,8 @@
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::{InIndex, OutIndex};
-use weir_model::{PacketIndex, Time, stream, unit};
+use weir_model::{PacketIndex, Time, purpose, stream, unit};
 use weir_network::topology::Place;
-
-/// Purpose of the random stream of the errors on a link.
-const ERROR_STREAM: u64 = 5;
 
 /// The sending of a packet on a link that is worse than it was built.
 pub(crate) struct Worse {
@@ -48,7 +45,10 @@ impl<K: Compiled> FabricDomain<K> {
             Place::Nic(endpoint) => [0, u64::from(endpoint)],
             Place::Router(router, port) => [1 + u64::from(port), u64::from(router)],
         };
-        let mut rng = stream(self.seed, &[ERROR_STREAM, kind, place, out.counts.packets]);
+        let mut rng = stream(
+            self.seed,
+            &[purpose::ERROR, kind, place, out.counts.packets],
+        );
         let bits = f64::from(flits) * f64::from(self.network.parameters.flit.0);
         let wrong = -f64::exp_m1(bits * f64::ln_1p(-errors));
         let mut retries = 0;

@@ -3,11 +3,8 @@
 use crate::setup::traffic::{Drive, Traffic};
 use serde::{Deserialize, Serialize};
 
-use weir_model::{EndpointId, Rng, Time, stream, word};
+use weir_model::{EndpointId, Rng, Time, purpose, stream, word};
 use weir_workload::open::injection::Clock;
-
-/// Purposes of random streams.
-const SOURCE_STREAM: u64 = 2;
 
 /// One endpoint that generates messages for one workload.
 #[derive(Clone, Serialize, Deserialize)]
@@ -40,7 +37,7 @@ impl Source {
         let Drive::Pattern(open) = &traffic.drive else {
             return None;
         };
-        let name = [SOURCE_STREAM, word(&traffic.name), u64::from(endpoint)];
+        let name = [purpose::SOURCE, word(&traffic.name), u64::from(endpoint)];
         let mut rng = stream(seed, &name);
         let clock = open.injector.first(&mut rng, start);
         Some(Source {
