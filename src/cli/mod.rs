@@ -31,7 +31,6 @@ use args::{
 };
 use experiment::{check, import, run};
 use process::console::{tell, tell_error, tell_failure, write_out, written};
-use process::failure::{BAD_INPUT, FAILED};
 use process::{failure, launch};
 use reference::{help, list, schema};
 use results::compare::CompareOptions;
@@ -39,6 +38,7 @@ use results::{compare, explain, export, inspect, report};
 use studies::{sweep, tune};
 
 use weir_input::ConfigError;
+use weir_model::program::exit::{BAD_INPUT, FAILED};
 use weir_model::visible;
 use weir_simulation::config::Catalog;
 

@@ -195,7 +195,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/report/src/run/congestion.rs fn drawing", 94),
         ("crates/report/src/draw/tests.rs fn plots", 91),
         ("crates/simulation/src/collect/mod.rs fn merge", 81),
-        ("crates/simulation/src/collect/mod.rs fn scheme", 76),
         ("crates/study/src/job_file/mod.rs fn of", 93),
         ("crates/study/src/metric/names.rs fn series", 72),
         (

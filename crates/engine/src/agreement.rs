@@ -10,9 +10,8 @@ use weir_model::Time;
 pub struct Agreement {
     /// The next time at which anything happens.
     pub next: Time,
-    /// `u64::MAX` less the number of moves in the last piece (so that the least means the most
-    /// moves).
-    pub unmoved: u64,
+    /// 1 if nothing has moved in the last piece, otherwise 0.
+    pub still: u64,
     /// The number of a [`super::StopReason`] if a rank asks to stop, the next one if a rank wants
     /// the state of the run, otherwise more.
     pub go_on: u64,
@@ -26,7 +25,7 @@ impl Agreement {
     /// Leaves every other view as it is.
     pub const NEUTRAL: Agreement = Agreement {
         next: u64::MAX,
-        unmoved: u64::MAX,
+        still: u64::MAX,
         go_on: u64::MAX,
         finished: u64::MAX,
         piece: u64::MAX,
@@ -46,7 +45,7 @@ impl Agreement {
     pub fn with(self, other: Agreement) -> Agreement {
         Agreement {
             next: self.next.min(other.next),
-            unmoved: self.unmoved.min(other.unmoved),
+            still: self.still.min(other.still),
             go_on: self.go_on.min(other.go_on),
             finished: self.finished.min(other.finished),
             piece: self.piece.min(other.piece),

@@ -44,7 +44,7 @@ impl Start {
             self.until = left;
         }
         self.windows += u64::from(self.until == self.closes);
-        self.moved |= common.unmoved != u64::MAX;
+        self.moved |= common.still == 0;
     }
 
     /// Opens the window of the next event if the one before has ended.
@@ -270,7 +270,7 @@ where
         let asked = asked.or_else(|| monitor.wants_state().then_some(SAVE));
         let mine = Agreement {
             next: post.next_event(),
-            unmoved: u64::MAX - (moved_here - moved_before),
+            still: u64::from(moved_here == moved_before),
             go_on: asked.unwrap_or(u64::MAX),
             finished: u64::from(post.finished()),
             piece: pace.end(at.until),

@@ -118,29 +118,19 @@ impl Transport for Mpi {
         ranks: &[u32],
         outgoing: &[Vec<u8>],
     ) -> Result<Vec<Vec<u8>>, TransportError> {
-        // Every message starts with its length, so that the receiver knows if one of more than a
-        // piece continues.
-        let lengths: Vec<[u8; 8]> = outgoing
-            .iter()
-            .map(|m| (m.len() as u64).to_le_bytes())
-            .collect();
-        let framed: Vec<Vec<u8>> = outgoing
-            .iter()
-            .zip(&lengths)
-            .map(|(m, length)| [length, m.as_slice()].concat())
-            .collect();
         mpi::request::scope(|scope| {
             let mut sends = Vec::with_capacity(ranks.len());
-            for (&rank, message) in ranks.iter().zip(&framed) {
-                for piece in message.chunks(PIECE) {
-                    let to = self.world.process_at_rank(rank as i32);
-                    sends.push(WaitGuard::from(to.immediate_send(scope, piece)));
-                }
+            for (&rank, message) in ranks.iter().zip(outgoing) {
+                let to = self.world.process_at_rank(rank as i32);
+                // A piece that is shorter than the others, perhaps empty, is the last one.
+                let whole = message.len() / PIECE * PIECE;
+                let pieces = message[..whole].chunks(PIECE).chain([&message[whole..]]);
+                sends.extend(pieces.map(|piece| WaitGuard::from(to.immediate_send(scope, piece))));
             }
             let received = ranks.iter().map(|&rank| self.receive(rank)).collect();
             // The sends end here.
             self.waits.during(Whom::All, || drop(sends));
-            received
+            Ok(received)
         })
     }
 
@@ -155,11 +145,9 @@ impl Transport for Mpi {
     }
 
     fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
-        // The minimum of the distances to the largest number is the maximum.
-        let mut rest = [u64::MAX - bytes.len() as u64];
-        self.reduce(&mut rest, SystemOperation::min());
-        let most = u64::MAX - rest[0];
-        let all = || self.gathered(&bytes, most);
+        let mut most = [bytes.len() as u64];
+        self.reduce(&mut most, SystemOperation::max());
+        let all = || self.gathered(&bytes, most[0]);
         Ok(self.waits.during(Whom::All, all))
     }
 
@@ -233,28 +221,17 @@ impl Mpi {
         self.waits.during(Whom::All, work);
     }
 
-    fn receive(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
-        let pieces = || self.receive_pieces(rank);
-        self.waits.during(Whom::One(rank), pieces)
-    }
-
-    fn receive_pieces(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
+    fn receive(&self, rank: u32) -> Vec<u8> {
         let from = self.world.process_at_rank(rank as i32);
-        let (mut message, _): (Vec<u8>, Status) = from.receive_vec();
-        let garbled = |bytes| TransportError::Garbled { rank, bytes };
-        let head: [u8; 8] = message
-            .get(..8)
-            .and_then(|head| head.try_into().ok())
-            .ok_or(garbled(message.len()))?;
-        let total = u64::from_le_bytes(head) as usize + 8;
-        while message.len() < total {
-            let (piece, _): (Vec<u8>, Status) = from.receive_vec();
-            if piece.is_empty() {
-                return Err(garbled(message.len()));
+        self.waits.during(Whom::One(rank), || {
+            let (mut message, _): (Vec<u8>, Status) = from.receive_vec();
+            let mut last = message.len();
+            while last == PIECE {
+                let (piece, _): (Vec<u8>, Status) = from.receive_vec();
+                last = piece.len();
+                message.extend(piece);
             }
-            message.extend(piece);
-        }
-        message.drain(..8);
-        Ok(message)
+            message
+        })
     }
 }

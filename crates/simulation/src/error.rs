@@ -5,6 +5,7 @@ use thiserror::Error;
 use weir_engine::TransportError;
 use weir_fabric::{Deadlock, Fault, Halt};
 use weir_input::Duration;
+use weir_model::program::exit;
 use weir_model::{LATEST, Time};
 
 /// Reasons why a valid run did not come to its end. All are fatal for the run.
@@ -109,18 +110,21 @@ impl RunError {
         }
     }
 
-    /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything
-    /// else.
+    /// The [exit code](exit) of the process. "Bad input" stands for all that a user can mend.
     pub fn exit_code(&self) -> u8 {
         match self {
-            RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,
+            RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => {
+                exit::STALLED
+            }
             RunError::Fault(_)
             | RunError::Endless
             | RunError::Uncounted
             | RunError::NoFork(_)
             | RunError::Fork(_)
-            | RunError::Checkpoint(_) => 2,
-            RunError::Conservation(_) | RunError::Transport(_) | RunError::Unreachable(_) => 1,
+            | RunError::Checkpoint(_) => exit::BAD_INPUT,
+            RunError::Conservation(_) | RunError::Transport(_) | RunError::Unreachable(_) => {
+                exit::FAILED
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use weir_input::{Duration, OutputQueue};
 use weir_model::{Invalid, KindName, NEVER, Time, stream};
 use weir_network::topology::Link;
 use weir_network::topology::kns::Kns;
+use weir_workload::motifs::COUNTS;
 use weir_workload::tasks::{Job, Op, Script};
 
 /// Most parts of programs that are examined for something that is sent.
@@ -18,8 +19,6 @@ use weir_workload::tasks::{Job, Op, Script};
 const PARTS: u32 = 100_000;
 /// The most endpoints that a warning names.
 const MOST_NAMED: usize = 12;
-/// Keys of motifs that can make one empty.
-const COUNTS: [&str; 4] = ["iterations", "steps", "rounds", "senders"];
 
 /// All warnings about an experiment, in the order of its workloads.
 pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
@@ -219,11 +218,11 @@ fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
         let why = "a single task has nobody to send to";
         return warn("tasks", why, "give the job two tasks or more");
     }
-    let zero = |key: &&&str| {
+    let zero = |key: &&str| {
         let given = motif.given(key);
         given.is_some_and(|given| given.whole() == Some(0))
     };
-    if let Some(key) = COUNTS.iter().find(zero) {
+    if let Some(key) = COUNTS.into_iter().chain(["senders"]).find(zero) {
         let key = format!("motif.{key}");
         return warn(&key, "this is 0", "write 1 or more");
     }

@@ -1,14 +1,8 @@
 //! A failed command: its message and its exit code.
 
 use weir_input::ConfigError;
+use weir_model::program::exit::{BAD_INPUT, FAILED};
 use weir_model::visible;
-
-/// Exit codes (contract).
-pub const FAILED: u8 = 1;
-/// Bad input.
-pub const BAD_INPUT: u8 = 2;
-/// Stopped, to go on from there with the same command.
-pub const RESUMABLE: u8 = 85;
 
 /// A failure that has to be told to the user: the message and the exit code.
 #[derive(Debug)]

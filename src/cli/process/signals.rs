@@ -10,8 +10,8 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::cli::process::console;
-use crate::cli::process::failure::FAILED;
 use weir_engine::StopReason;
+use weir_model::program::exit::FAILED;
 
 /// Meaning of the signals for a run.
 const ALL: [(i32, StopReason); 4] = [

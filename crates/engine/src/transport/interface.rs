@@ -39,6 +39,13 @@ pub trait Transport {
     ) -> Result<Vec<Vec<u8>>, TransportError>;
     /// Leaves the least of all ranks in every place of a list of the same length on all.
     fn min(&mut self, values: &mut [u64]) -> Result<(), TransportError>;
+    /// Leaves the greatest of all ranks in every place of a list of the same length on all.
+    fn max(&mut self, values: &mut [u64]) -> Result<(), TransportError> {
+        values.iter_mut().for_each(|value| *value = !*value);
+        self.min(values)?;
+        values.iter_mut().for_each(|value| *value = !*value);
+        Ok(())
+    }
     /// Leaves the sum over all ranks, which fits, in every place of a list of the same length on
     /// all.
     fn sum(&mut self, values: &mut [u64]) -> Result<(), TransportError>;

@@ -114,7 +114,10 @@ impl Lock {
                 Err(Errno::WOULDBLOCK) => {
                     let holder = Holder::read(&mut file);
                     looks += 1;
-                    if holder.is_some() || looks == LOOKS {
+                    // A process that has ended is the holder before this one, whose name is about to
+                    // be written, or somebody only looks ([`Lock::is_held`]); or its child has it.
+                    let ended = |holder: &Holder| holder.alive() == Some(false);
+                    if looks == LOOKS || holder.as_ref().is_some_and(|holder| !ended(holder)) {
                         return Ok(Taken::Held(holder));
                     }
                     thread::sleep(PAUSE);

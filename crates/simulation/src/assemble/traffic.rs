@@ -65,14 +65,6 @@ fn one_workload(
             (Drive::Motif(application), tasks, NEVER)
         }
     };
-    if stop <= workload.start.0 {
-        let invalid = Invalid::new(
-            "stop",
-            "the workload stops before it starts",
-            "give a later `stop`",
-        );
-        return Err(workload.section.refuse(invalid));
-    }
     let (all, each) = match &drive {
         Drive::Motif(application) => (&application.nics.endpoints, application.nics.each),
         Drive::Pattern(_) => (&tasks, 1),

@@ -3,6 +3,7 @@
 
 pub(super) mod attribution;
 pub(super) mod cost;
+mod counters;
 mod fluid;
 mod jobs;
 mod phases;
@@ -10,16 +11,17 @@ mod rows;
 mod timeline;
 
 use serde::{Deserialize, Serialize};
-use weir_fabric::{DomainReport, Fabric, JobStats, Network, Step, Tally, TaskStep, Totals};
+use weir_fabric::{DomainReport, Fabric, JobStats, Network, Step, TaskStep, Totals};
 
 use crate::error::RunError;
 use crate::notes::{inaction, losses, notes};
 use crate::plan::{Plan, Warning};
+pub use counters::{counts_as_nothing, scheme_numbers};
+use counters::{kinds, scheme};
 use jobs::{Ends, capacity, one_job, share};
-use weir_congestion::{DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use weir_engine::{End, Transport, gather};
 use weir_model::table::{Attributes, Summary};
-use weir_model::{Histogram, Outstanding, PacketKind, Span, Time};
+use weir_model::{Histogram, Outstanding, Span, Time};
 use weir_result::schema::{ITERATION, LATENCY_CLASSES};
 use weir_result::{Data, Latency, Scheme};
 
@@ -314,136 +316,6 @@ fn add_network(data: &mut Data, network: &Network) {
     data.routers = rows::routers(network);
     data.router_kinds = topology.router_kinds().to_vec();
     data.axes = rows::axes(topology);
-}
-
-const RESENT_GRANTED: &str = "resent_granted";
-const RESENT_SPECULATIVE: &str = "resent_speculative";
-const ABSORBED: &str = "reservations_absorbed";
-
-/// Names for routings that keep circuits: number of times a router kept a port for a flow, and
-/// number of times it had no room to.
-const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
-
-/// True if a number of `/data/scheme` is recorded only by schemes that do what it counts, so that
-/// it is 0 for all others. Such numbers are counted alike by the fabric and by schemes.
-pub fn counts_as_nothing(name: &str) -> bool {
-    let counts = [
-        DROPPED_FABRIC,
-        DROPPED_LAST_HOP,
-        RESENT_GRANTED,
-        RESENT_SPECULATIVE,
-        MARKED,
-        HELD_BACK,
-        ABSORBED,
-        CIRCUITS[0],
-        CIRCUITS[1],
-    ];
-    let share = name
-        .strip_prefix("ejected_")
-        .and_then(|rest| rest.strip_suffix("_share"));
-    let kind = name.strip_prefix("packets_").or(share);
-    counts.contains(&name)
-        || kind.is_some_and(|kind| kind == "ack" || weir_congestion::is_shared_kind(kind))
-}
-
-/// The names of the numbers that a run under a scheme has in `/data/scheme`.
-pub fn scheme_numbers(own: &dyn weir_congestion::Scheme, network: &Network) -> Vec<String> {
-    let Scheme {
-        counters, shares, ..
-    } = scheme(own, network, &[], 0.0);
-    let counters = counters.into_iter().map(|(name, _)| name);
-    counters
-        .chain(shares.into_iter().map(|(name, _)| name))
-        .collect()
-}
-
-/// The kinds of packets of a run, with their names in results.
-fn kinds(network: &Network) -> Vec<(PacketKind, &'static str)> {
-    let mut kinds = vec![(PacketKind::DATA, "data")];
-    if network.parameters.acknowledge {
-        kinds.push((PacketKind::ACK, "ack"));
-    }
-    let own = (0..).zip(&network.kinds);
-    kinds.extend(own.map(|(place, kind)| (PacketKind::own(place), kind.name)));
-    kinds
-}
-
-/// Counts of packets by purpose and by outcome.
-fn scheme(
-    own: &dyn weir_congestion::Scheme,
-    network: &Network,
-    reports: &[DomainReport],
-    capacity: f64,
-) -> Scheme {
-    let sum = |field: &dyn Fn(&Tally) -> u64| -> u64 {
-        reports.iter().map(|r| field(&r.totals.tally)).sum()
-    };
-    let kinds = kinds(network);
-    let mut counters: Vec<(String, u64)> = kinds
-        .iter()
-        .map(|(kind, name)| {
-            let count = sum(&|tally| tally.injected[kind.index()]);
-            (format!("packets_{name}"), count)
-        })
-        .collect();
-    let can = own.capabilities();
-    // It is for schemes that have nothing else to show that they act.
-    let holds_back = (own.acts()).is_some_and(|acts| acts.responds.counters.contains(&HELD_BACK));
-    let others = [
-        (
-            can.drops,
-            DROPPED_FABRIC,
-            sum(&|tally| tally.dropped_fabric),
-        ),
-        (
-            can.drops,
-            DROPPED_LAST_HOP,
-            sum(&|tally| tally.dropped_last_hop),
-        ),
-        (
-            can.retransmits,
-            RESENT_GRANTED,
-            sum(&|tally| tally.resent_granted),
-        ),
-        (
-            can.retransmits,
-            RESENT_SPECULATIVE,
-            sum(&|tally| tally.resent_speculative),
-        ),
-        (can.marks, MARKED, sum(&|tally| tally.marked)),
-        (holds_back, HELD_BACK, sum(&|tally| tally.held_back)),
-        (
-            !can.intercepts.is_empty(),
-            ABSORBED,
-            sum(&|tally| tally.absorbed),
-        ),
-    ];
-    let others = others.into_iter().filter(|(does, ..)| *does);
-    counters.extend(others.map(|(_, name, count)| (name.to_string(), count)));
-    if network.flows.cache.is_some() {
-        for (at, name) in CIRCUITS.into_iter().enumerate() {
-            let count = reports.iter().map(|report| report.circuits[at]).sum();
-            counters.push((name.into(), count));
-        }
-    }
-    counters.extend(own.counters().iter().enumerate().map(|(at, name)| {
-        let counts = reports.iter().filter_map(|report| report.scheme.get(at));
-        // A sum of times may be too large: then it stays at the largest number.
-        (
-            name.to_string(),
-            counts.fold(0u64, |sum, count| sum.saturating_add(*count)),
-        )
-    }));
-    let shares = kinds.iter().map(|(kind, name)| {
-        let bits = sum(&|tally| tally.ejected_bits[kind.index()]);
-        let name = format!("ejected_{name}_share");
-        (name, share(bits, capacity))
-    });
-    Scheme {
-        counters,
-        shares: shares.collect(),
-        ..Scheme::default()
-    }
 }
 
 /// The classes of latencies of all jobs or of one.

@@ -25,7 +25,7 @@ use lookout::Lookout;
 use stall_detector::search;
 use weir_engine::{End, Start, StopReason, Transport};
 use weir_fabric::{Fabric, Halt, Part, Parts, Step, TaskStep};
-use weir_model::{LATEST, NEVER, Time};
+use weir_model::{LATEST, Time};
 use weir_result::Data;
 
 /// Outcome of a run, on rank 0.
@@ -182,9 +182,7 @@ fn simulated_time(
         return Ok(until);
     }
     let last = parts.iter().map(|part| part.last_activity()).max();
-    let last = last.unwrap_or(0);
-    // The minimum of the distances to the end of time is the maximum.
-    let mut left = [NEVER - last];
-    transport.min(&mut left)?;
-    Ok(NEVER - left[0])
+    let mut last = [last.unwrap_or(0)];
+    transport.max(&mut last)?;
+    Ok(last[0])
 }

@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use weir_model::Invalid;
+use weir_model::program::exit::RESUMABLE;
 
 /// Seconds before its time limit at which Slurm tells a task to end. Slurm may be a minute early.
 const NOTICE: u32 = 60;
-
-/// Exit code of a sweep that was stopped and can go on (contract).
-const RESUMABLE: u8 = 85;
 
 /// Times that a task goes back into the queue at most: points that come no further are not tried
 /// for ever.

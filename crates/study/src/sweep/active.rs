@@ -11,6 +11,7 @@ use super::sessions::Sessions;
 use crate::dir::{PointDir, Reason, Stamp, State, StateName, Status};
 use crate::points::Point;
 use weir_engine::StopReason;
+use weir_model::program::exit::STALLED;
 use weir_result::{Lock, read};
 
 /// Time between two checks of the runs, which takes some microseconds.
@@ -23,9 +24,6 @@ const GRACE: Duration = Duration::from_secs(45);
 const LAST_WORDS: u64 = 1 << 16;
 /// Most characters of it that are kept as the reason of a failure.
 const REASON: usize = 2_000;
-
-/// A stalled run (contract).
-const STALLED: i32 = 4;
 
 /// Words about a point that was ended by `run.max_wall`.
 const TOO_LONG: &str = "it took longer than run.max_wall; `weir sweep retry` tries again, from its \
@@ -99,7 +97,7 @@ impl Active<'_> {
         match exit.code() {
             // A shell or mpirun reports a signal as 128 and its number.
             None | Some(128..) => Reason::Killed,
-            Some(STALLED) => Reason::Stalled,
+            Some(code) if code == i32::from(STALLED) => Reason::Stalled,
             _ => match self.stopped() {
                 Some(why) if why == StopReason::MaxWall.name() => Reason::TimeLimit,
                 // mpirun has a separate exit code for ranks that it has asked to end.

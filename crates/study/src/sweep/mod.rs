@@ -179,7 +179,7 @@ struct Sweep<'a> {
     settings: &'a Settings,
     forks: Forks<'a>,
     waiting: VecDeque<&'a Point>,
-    /// Points that another sweep runs, and whether that was told.
+    /// Points that another sweep runs.
     elsewhere: Vec<&'a Point>,
     running: Vec<Active<'a>>,
     looked: Instant,

@@ -84,7 +84,7 @@ pub const MOST_ITERATIONS: u32 = 1_000_000;
 const _: () = assert!(MOST_ITERATIONS as u64 * 100 < u32::MAX as u64);
 
 /// The keys of the iteration counts of motifs.
-const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
+pub const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
 
 /// Refuses more iterations in the section of a motif than the maximum.
 ///

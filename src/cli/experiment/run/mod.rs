@@ -12,7 +12,7 @@ use crate::cli::args::RunOptions;
 use crate::cli::experiment::watch;
 use crate::cli::out::default_out;
 use crate::cli::process::console::{tell, tell_failure, tell_warnings, write_out};
-use crate::cli::process::failure::{Failure, RESUMABLE};
+use crate::cli::process::failure::Failure;
 use crate::cli::process::launch::{
     give_up, mpi_version, must_be_the_same, on_all_ranks, threads, together,
 };
@@ -21,6 +21,7 @@ use crate::cli::process::signals::{Asked, exit_code};
 use crate::cli::studies::sweep::quoted;
 use viewer::Viewer;
 use weir_engine::{StopReason, Transport};
+use weir_model::program::exit::RESUMABLE;
 use weir_model::{EndpointId, NEVER};
 use weir_report::format::{bytes, simulated, whole};
 use weir_report::{parameters, summary, summary_json};

@@ -13,9 +13,10 @@ mod watchdog;
 pub use same::must_be_the_same;
 
 use crate::cli::process::console::tell_failure;
-use crate::cli::process::failure::{FAILED, Failure};
+use crate::cli::process::failure::Failure;
 use weir_engine::{Local, Transport};
 use weir_model::Time;
+use weir_model::program::exit::FAILED;
 
 /// Environment variables that MPI launchers set for their ranks.
 const LAUNCHERS: [&str; 5] = [
@@ -60,12 +61,15 @@ pub fn on_all_ranks(patience: Duration, work: impl FnOnce(&mut dyn Transport) ->
         };
     }
     #[cfg(not(feature = "mpi"))]
-    if launched && std::env::var("OMPI_COMM_WORLD_SIZE").is_ok_and(|size| size != "1") {
+    if ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"]
+        .iter()
+        .any(|name| std::env::var(name).is_ok_and(|size| size != "1"))
+    {
         crate::cli::process::console::tell(
             "error: this weir was built without MPI and cannot run on several ranks\n  \
              help: build it with the default features, or start it without mpirun",
         );
-        return ExitCode::from(crate::cli::process::failure::BAD_INPUT);
+        return ExitCode::from(weir_model::program::exit::BAD_INPUT);
     }
     let _ = patience;
     let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut Local)));
@@ -98,15 +102,15 @@ pub fn together<R, T: Transport + ?Sized>(
         Ok(_) => (NOBODY, 0),
         Err(failure) => (u64::from(transport.rank()), failure.code),
     };
-    // The minimum of the codes' complements is the worst of them.
-    let mut common = [teller, u64::from(u8::MAX - code)];
-    if let Err(error) = transport.min(&mut common) {
+    let (mut teller, mut code) = ([teller], [u64::from(code)]);
+    let agreed = transport.min(&mut teller);
+    if let Err(error) = agreed.and_then(|()| transport.max(&mut code)) {
         return Err(give_up(
             transport,
             &Failure::failed(format!("error: {error}")),
         ));
     }
-    let [teller, lacks] = common;
+    let ([teller], [code]) = (teller, code);
     match step {
         Ok(value) if teller == NOBODY => return Ok(value),
         Err(failure) if teller == u64::from(transport.rank()) => {
@@ -114,7 +118,7 @@ pub fn together<R, T: Transport + ?Sized>(
         }
         _ => {}
     }
-    Err(u8::MAX - lacks as u8)
+    Err(code as u8)
 }
 
 /// Ends this rank, and with it all others, because of something that the others do not know.

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cli::process::console::tell;
-use crate::cli::process::failure::FAILED;
 use weir_model::Time;
+use weir_model::program::exit::FAILED;
 use weir_mpi::{Waits, Whom, abort_all};
 use weir_report::format::simulated;
 

@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_directory_that_cannot_be_written_is_refused() {
         let failure = write_pages(Path::new("/proc/weir")).expect_err("nobody writes there");
-        assert_eq!(failure.code, crate::cli::process::failure::BAD_INPUT);
+        assert_eq!(failure.code, weir_model::program::exit::BAD_INPUT);
         assert!(
             failure.message.contains("/proc/weir"),
             "{}",

@@ -18,12 +18,10 @@ use crate::cli::process::console::{tell, tell_error, tell_failure};
 use crate::cli::process::failure::Failure;
 use args::JobOptions;
 use weir_input::ConfigError;
+use weir_model::program::exit::CLAIM_FAILED;
 use weir_report::format::wrap;
 use weir_simulation::config::Catalog;
 use weir_study::{Checked, Options, Point, Points, Setup, Study, SweepDir, Table, Verdict};
-
-/// Exit codes (contract).
-const CLAIM_FAILED: u8 = 3;
 
 /// `weir sweep …`.
 pub fn sweep(command: &SweepCommand, catalog: &Catalog) -> ExitCode {

@@ -46,8 +46,7 @@ pub enum DriveConfig {
 pub struct PatternConfig {
     /// Time when it stops; None: at the end of the run.
     pub stop: Option<Duration>,
-    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is
-    /// allowed.
+    /// Payload that each sender generates, as a fraction of its link; more than 0, at most 1,000.
     pub load: f64,
     /// Sizes of messages; the shares of a mix sum up to 1.
     pub message: Message,
@@ -119,8 +118,7 @@ pub(in crate::config) struct TrafficSection {
     /// Time of its end; the end of the run by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is
-    /// allowed.
+    /// Payload that each sender generates, as a fraction of its link; more than 0, at most 1,000.
     pub load: f64,
     /// Size of the messages, or a list of { size, share }: shares of the volume.
     pub message: Message,
