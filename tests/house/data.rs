@@ -27,7 +27,7 @@ fn rows_have_named_fields() {
     }
     assert!(
         wrong.is_empty(),
-        "\nDeclare a struct, or a table (src/model/table/mod.rs):\n{}\n",
+        "\nDeclare a struct, or a table (crates/model/src/table/mod.rs):\n{}\n",
         wrong.join("\n")
     );
 }

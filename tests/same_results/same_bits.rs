@@ -14,7 +14,7 @@ pub fn same_on(ranks: &[u32], experiment: &Experiment) {
     let alone = run_plan(&plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let domains = plan.network().topology.domains();
     // Signals that take no time are for one rank.
-    let most = plan.schedule.interleaving.map_or(domains, |_| 1);
+    let most = plan.blueprint.schedule.interleaving.map_or(domains, |_| 1);
     for &workers in ranks.iter().filter(|&&n| n <= domains) {
         for ranks in (1..=workers.min(most)).filter(|ranks| workers % ranks == 0) {
             let split = (ranks, (workers / ranks) as usize);

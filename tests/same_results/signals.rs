@@ -49,15 +49,14 @@ fn counted(data: &Data, name: &str) -> u64 {
 fn the_global_order_of_time_gives_the_same_as_windows() {
     for (scheme, experiment) in [("codes_cc", codes("100 ns")), ("sst_cm", incast("sst_cm"))] {
         let plan = experiment.plan();
-        assert_eq!(plan.schedule.interleaving, None, "{scheme}");
+        assert_eq!(plan.blueprint.schedule.interleaving, None, "{scheme}");
         let windows = run_plan(&plan).unwrap();
         let mut plan = experiment.plan();
         // Signals that cross to another domain take 100 ns at least.
-        plan.schedule.interleaving = Some(Interleaving {
+        plan.blueprint.schedule.interleaving = Some(Interleaving {
             delay: 100_000,
             reaction: 5_000,
         });
-        plan.blueprint.interleaved = true;
         let ordered = run_plan(&plan).unwrap();
         assert!(windows.data.summary.packets_delivered > 5_000);
         let signals = windows.data.scheme.counters.iter();

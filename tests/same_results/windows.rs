@@ -15,13 +15,13 @@ fn same_in_windows_of(lengths: &[Time], experiment: &Experiment) {
     let mut plan = experiment.plan();
     let fail = |error| panic!("{error}\n{}", experiment.text());
     let long = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
-    let whole = plan.schedule.window;
+    let whole = plan.blueprint.schedule.window;
     for &length in lengths {
         assert!(
             length < whole,
             "windows of {whole} ps are no longer than {length}"
         );
-        plan.schedule.window = length;
+        plan.blueprint.schedule.window = length;
         let short = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
         let text = experiment.text();
         let what = format!("windows of {length} ps differ from such of {whole} ps in\n{text}");
@@ -32,7 +32,7 @@ fn same_in_windows_of(lengths: &[Time], experiment: &Experiment) {
 /// Windows of a half and of a seventh, by turns; at length (`WEIR_ATTACK_CASES`) both.
 fn same_in_shorter_windows(experiments: impl Iterator<Item = Experiment>) {
     for (experiment, turn) in experiments.zip(0..) {
-        let whole = experiment.plan().schedule.window;
+        let whole = experiment.plan().blueprint.schedule.window;
         let lengths = [whole / 2, whole / 7];
         match at_length() {
             true => same_in_windows_of(&lengths, &experiment),
@@ -106,7 +106,7 @@ fn of_every_scheme() {
             for network in first_networks_by_turns(turn) {
                 let crowded = crowded(network, "2 us").set("congestion", example.clone());
                 // Signals that take no time have windows of their own.
-                if crowded.plan().schedule.interleaving.is_none() {
+                if crowded.plan().blueprint.schedule.interleaving.is_none() {
                     all.push(crowded);
                 }
             }
@@ -121,7 +121,7 @@ fn over_links_that_differ() {
     same_in_shorter_windows(first_networks().into_iter().flat_map(|network| {
         let plain = crowded(failing(network), "800 ns");
         let signals = plain.clone().set("congestion.scheme", "sst_cm");
-        assert!(signals.plan().schedule.interleaving.is_none());
+        assert!(signals.plan().blueprint.schedule.interleaving.is_none());
         with_routers(&plain).into_iter().chain([signals])
     }));
 }
@@ -172,7 +172,10 @@ fn that_are_longer_than_links() {
             .message(message)
             .until("5 us");
         let plan = experiment.plan();
-        assert_eq!((plan.schedule.window, plan.lookahead), (window, window));
+        assert_eq!(
+            (plan.blueprint.schedule.window, plan.lookahead),
+            (window, window)
+        );
         same_in_windows_of(&[20_000, 7_901], &experiment);
         same_on(&[2, 4], &experiment);
     }
@@ -191,6 +194,6 @@ fn that_are_longer_than_links() {
         (none(), 21_000),
         (none().set("congestion.scheme", "lhrp"), 20_000),
     ] {
-        assert_eq!(experiment.plan().schedule.window, window);
+        assert_eq!(experiment.plan().blueprint.schedule.window, window);
     }
 }

@@ -88,7 +88,7 @@ fn every_format_on_every_topology_with_congestion_control_and_ranks() {
             let plan = experiment.plan();
             let data = run_on(1, &plan).unwrap_or_else(|error| panic!("{error}\n{experiment:?}"));
             // Signals that take no time are for one rank.
-            if plan.schedule.interleaving.is_none() {
+            if plan.blueprint.schedule.interleaving.is_none() {
                 let ranks = 2 + (kind + number as u32) % 2;
                 let again = run_on(ranks, &plan).expect("it ran on one");
                 assert!(again == data, "{ranks} ranks differ: {experiment:?}");

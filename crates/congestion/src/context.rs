@@ -172,6 +172,8 @@ pub trait NicContext {
     fn nic(&self) -> u32;
     /// The NIC's endpoint.
     fn endpoint(&self) -> EndpointId;
+    /// Time that flits take on the endpoint's link.
+    fn link(&self) -> LinkRate;
     /// The header of the packet that the hook is about ([`super::Rules::header_words`]): of a data
     /// packet that is sent or has arrived; of an acknowledgement, the header that its data packet
     /// arrived with.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{REACTIONS, Record};
 use super::{
-    About, Acts, Build, Capabilities, NicContext, PacketView, Port, Rules, check_acknowledged,
-    table_bytes, times,
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, Rules, below_a_packet,
+    check_acknowledged, table_bytes, times,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{packet_times, round_trips, shares};
@@ -156,7 +156,7 @@ impl Rules for Ecn {
         };
         // Delay that marks on every packet can sustain: each adds a step, and one packet goes per
         // delay.
-        let timers = self.timer as f64 / self.decrement.max(1) as f64;
+        let timers = self.timer as f64 / self.decrement as f64;
         let sustained = times(timers, self.increment as f64);
         let mut all = vec![
             ("threshold", threshold),
@@ -176,6 +176,10 @@ impl Rules for Ecn {
             all.push(("min_interval", about.packet_times(self.min_interval)));
         }
         all
+    }
+
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        below_a_packet("threshold", self.threshold.into(), about)
     }
 
     fn acts(&self) -> Option<Acts> {
@@ -271,6 +275,10 @@ pub const ENTRY: Entry<Build> = Entry {
         if timer == 0 {
             let what = "the timer has no length";
             return refuse("decrement_timer", what, "give a time such as \"96 ns\"");
+        }
+        if about.time(parameters.decrement) == 0 {
+            let what = "delays never shrink";
+            return refuse("decrement", what, "give a time such as \"24 ns\"");
         }
         let capacity = match parameters.buffer {
             Buffer::Auto => u64::from(about.output_queue.unwrap_or(u32::from(about.max_packet))),

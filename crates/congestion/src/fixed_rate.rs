@@ -7,7 +7,7 @@ use super::{About, Acts, Build, Capabilities, FlowRate, Rules, Scheme};
 use weir_input::registry::range::shares;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{Classes, EndpointId, Invalid, Time};
+use weir_model::{Classes, EndpointId, Invalid, LinkRate, Time};
 
 /// Every flow (what a NIC sends to one destination) is sent at a rate that is given beforehand, by
 /// the discipline of the NIC (`nic.discipline`). The rate that would be best is known for simple
@@ -33,7 +33,6 @@ const FLITS: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 struct FixedRate {
     share: f64,
-    rate: FlowRate,
     acknowledge: bool,
 }
 
@@ -62,11 +61,20 @@ impl Rules for FixedRate {
         Some(Acts::pacing("share"))
     }
 
-    fn rate(&self, _: &mut (), _: u32, _: EndpointId, _: Time) -> Option<FlowRate> {
-        Some(self.rate)
+    fn rate(
+        &self,
+        _: &mut (),
+        (_, link): (u32, LinkRate),
+        _: EndpointId,
+        _: Time,
+    ) -> Option<FlowRate> {
+        Some(FlowRate {
+            flits: FLITS,
+            time: (link.time_of(FLITS) as f64 / self.share).round() as Time,
+        })
     }
 
-    fn allowed_rate(&self, _: &mut (), _: u32, _: Time) -> f64 {
+    fn allowed_rate(&self, _: &mut (), _: (u32, LinkRate), _: Time) -> f64 {
         self.share
     }
 }
@@ -90,17 +98,8 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
             "write a number above 0, at most 1",
         )));
     }
-    let time = about.link_time(FLITS) as f64 / share;
-    let rate = FlowRate {
-        flits: FLITS,
-        time: time.round() as Time,
-    };
     let acknowledge = about.acknowledge || about.circuits;
-    let rules = FixedRate {
-        share,
-        rate,
-        acknowledge,
-    };
+    let rules = FixedRate { share, acknowledge };
     Ok(rules.into_scheme())
 }
 
@@ -108,14 +107,18 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
 mod tests {
     use super::super::testing::about;
     use super::*;
+    use weir_model::{Bandwidth, FlitSize};
 
     #[test]
     fn a_quarter_takes_four_times_as_long() {
         let section = Section::from_toml("share = 0.25").expect("TOML");
-        let about = about(24, 0);
-        let mut scheme = build(&section, &about).expect("a share");
-        let rate = scheme.rate(0, 1, 0).expect("a rate");
-        assert_eq!(rate.time, 4 * about.link_time(rate.flits));
+        let mut scheme = build(&section, &about(24, 0)).expect("a share");
+        // Links of 100 and 25 Gb/s.
+        for bandwidth in [100, 25] {
+            let link = LinkRate::new(Bandwidth(bandwidth * 1_000_000_000), FlitSize(512));
+            let rate = scheme.rate((0, link), 1, 0).expect("a rate");
+            assert_eq!(rate.time, 4 * link.time_of(rate.flits));
+        }
     }
 
     #[test]

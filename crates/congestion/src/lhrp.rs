@@ -9,13 +9,13 @@ use super::refusals::{Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, Rules, SLACK,
-    check_speculation, check_threshold, nack,
+    below_a_packet, check_speculation, check_threshold, nack,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size, TimeSpan};
-use weir_model::{Classes, ControlKind, Origin, PacketKind, Time};
+use weir_model::{Classes, ControlKind, Invalid, Origin, PacketKind, Time};
 
 /// Last-hop reservation. Every packet is sent speculatively at once. The router in front of an
 /// endpoint drops speculative packets in order of arrival while more than a threshold is queued for
@@ -169,6 +169,10 @@ impl Rules for Lhrp {
         Some(Acts::dropping("threshold"))
     }
 
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        below_a_packet("threshold", self.policy.threshold.into(), about)
+    }
+
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         self.policy.effective(about)
     }
@@ -272,7 +276,7 @@ pub const ENTRY: Entry<Build> = Entry {
         let rules = Lhrp {
             policy,
             source: Refusals::new(section, *about, parameters.retries)?,
-            scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,
+            scheduler: Scheduler::new(section, parameters.slack, 0)?,
         };
         Ok(rules.into_scheme())
     },

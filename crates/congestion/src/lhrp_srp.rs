@@ -11,13 +11,13 @@ use super::refusals::{BATCH, Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, Rules,
-    SLACK, nack,
+    SLACK, below_a_packet, nack,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
 use weir_input::registry::{Entry, Keys};
-use weir_input::{Duration, Size, TimeSpan};
-use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
+use weir_input::{Size, TimeSpan};
+use weir_model::{Classes, ControlKind, EndpointId, Invalid, Origin, PacketKind, Time};
 
 /// LHRP for small messages and SRP for large ones, with one schedule per endpoint, which the router
 /// in front of it holds: reservations end there, and grants begin there. The speculative packets of
@@ -64,7 +64,7 @@ impl Default for Parameters {
             reserve_from: Size::Packets(2),
             threshold: Size::Flits(1_000),
             fabric_drop: false,
-            timeout: Duration(1_000_000).into(),
+            timeout: TimeSpan::PacketTimes(42_000_000),
             retries: 3,
             slack: SLACK,
             loss: 0.0,
@@ -130,6 +130,10 @@ impl Rules for LhrpSrp {
 
     fn acts(&self) -> Option<Acts> {
         Some(Acts::dropping("threshold"))
+    }
+
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        below_a_packet("threshold", self.policy.threshold.into(), about)
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
@@ -259,7 +263,7 @@ pub const ENTRY: Entry<Build> = Entry {
             reserve_from: parameters.reserve_from.flits(about.flit, longest),
             policy,
             small: Refusals::new(section, *about, parameters.retries)?,
-            scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,
+            scheduler: Scheduler::new(section, parameters.slack, 0)?,
         };
         Ok(rules.into_scheme())
     },

@@ -39,7 +39,9 @@ use kinds::{GRANT, NACK};
 use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section, Size, TimeSpan};
 use weir_model::codec::SavedMap;
-use weir_model::{Bandwidth, EndpointId, FlitSize, Invalid, LATEST, Origin, Packet, Time};
+use weir_model::{
+    Bandwidth, EndpointId, FlitSize, Invalid, LATEST, LinkRate, Origin, Packet, Time,
+};
 
 pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
 pub use record::{Place, Record, RecordColumn};
@@ -56,7 +58,7 @@ pub struct About {
     pub flit: FlitSize,
     /// The longest packet in flits.
     pub max_packet: u16,
-    /// Bandwidth of an endpoint's link.
+    /// Bandwidth of an endpoint's link: of the fastest one.
     pub bandwidth: Bandwidth,
     /// Flits of one output queue of routers configured as in `[router]`; None if they have none.
     pub output_queue: Option<u32>,
@@ -79,6 +81,11 @@ pub struct About {
 }
 
 impl About {
+    /// Time that flits take on such a link.
+    pub fn link(&self) -> LinkRate {
+        LinkRate::new(self.bandwidth, self.flit)
+    }
+
     /// The time that flits take on an endpoint's link, ps, rounded up; [`LATEST`] if it is longer,
     /// which no run is.
     pub fn link_time(&self, flits: u64) -> Time {
@@ -144,6 +151,15 @@ impl About {
             .saturating_sub(u64::from(part) * most)
             .min(most)
     }
+}
+
+/// Says that a threshold is below the longest packet, which exceeds it without any congestion.
+fn below_a_packet(key: &'static str, threshold: u64, about: &About) -> Option<Invalid> {
+    let longest = u64::from(about.max_packet);
+    (threshold < longest).then(|| {
+        let what = format!("a lone packet of {longest} flits exceeds a threshold of {threshold}");
+        Invalid::new(key, what, "raise it to several packets")
+    })
 }
 
 /// Checks the section of a scheme and builds it.

@@ -11,7 +11,9 @@ use super::context::{NicContext, PacketView, Port, PortContext};
 use super::record::Record;
 use super::scheme::{Acts, Capabilities, FlowRate, Handshake};
 use weir_model::codec::{self, CodecError};
-use weir_model::{Classes, ControlKind, EndpointId, FlowStep, Invalid, Origin, Signal, Time};
+use weir_model::{
+    Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, Origin, Signal, Time,
+};
 
 /// The rules of a congestion-control scheme: a state machine at the sources' NICs, one at the ports
 /// of routers, and one at the destinations' NICs.
@@ -46,8 +48,8 @@ pub trait Rules: Send + Sync + 'static {
     fn counters(&self) -> &'static [&'static str] {
         &[]
     }
-    /// The counts of one domain, in the order of [`Rules::counters`].
-    fn counts(&self, state: &Self::State) -> Vec<u64> {
+    /// The counts of one domain at the end of the run, in the order of [`Rules::counters`].
+    fn counts(&self, state: &Self::State, end: Time) -> Vec<u64> {
         Vec::new()
     }
     /// Tables that it writes if requested.
@@ -144,11 +146,12 @@ pub trait Rules: Send + Sync + 'static {
     fn ready_at(&self, state: &mut Self::State, nic: u32, to: EndpointId, now: Time) -> Time {
         now
     }
-    /// At a source: the rate of the flow of a NIC to a destination; None: as fast as its link.
+    /// At a source: the rate of the flow of a NIC, which is given with its link, to a destination;
+    /// None: as fast as the link.
     fn rate(
         &self,
         state: &mut Self::State,
-        nic: u32,
+        nic: (u32, LinkRate),
         to: EndpointId,
         now: Time,
     ) -> Option<FlowRate> {
@@ -205,7 +208,7 @@ pub trait Rules: Send + Sync + 'static {
     }
     /// At a source: the share of its link's bandwidth at which a NIC may inject, from 0 to 1. For a
     /// scheme that limits each destination separately, the lowest limit. For records only.
-    fn allowed_rate(&self, state: &mut Self::State, nic: u32, now: Time) -> f64 {
+    fn allowed_rate(&self, state: &mut Self::State, nic: (u32, LinkRate), now: Time) -> f64 {
         1.0
     }
     /// At a NIC: a control packet has arrived. `origin` names its subject: a packet of this NIC or,
@@ -424,7 +427,7 @@ scheme! {
         fn signal_delay() -> Option<Time>;
     }
     looks {
-        fn counts() -> Vec<u64>;
+        fn counts(end: Time) -> Vec<u64>;
         fn memory_bytes() -> usize;
         fn queueing_limit(port: &Port) -> Time;
     }
@@ -434,13 +437,13 @@ scheme! {
         fn on_message_received(nic: &mut dyn NicContext, message: &Origin);
         fn on_message(nic: &mut dyn NicContext, to: EndpointId, message: &Origin);
         fn ready_at(nic: u32, to: EndpointId, now: Time) -> Time;
-        fn rate(nic: u32, to: EndpointId, now: Time) -> Option<FlowRate>;
+        fn rate(nic: (u32, LinkRate), to: EndpointId, now: Time) -> Option<FlowRate>;
         fn on_flow_start(nic: &mut dyn NicContext, to: EndpointId, message: &Origin);
         fn on_flow_packet(port: &Port, step: FlowStep, header: &mut [u64]);
         fn on_flow_back(nic: &mut dyn NicContext, to: EndpointId, step: FlowStep);
         fn on_flow_end(nic: &mut dyn NicContext, to: EndpointId, message: &Origin);
         fn on_sent(nic: &mut dyn NicContext, packet: &PacketView, tail: Time);
-        fn allowed_rate(nic: u32, now: Time) -> f64;
+        fn allowed_rate(nic: (u32, LinkRate), now: Time) -> f64;
         fn on_control(nic: &mut dyn NicContext, origin: &Origin, marked: bool);
         fn on_delivery(nic: &mut dyn NicContext, packet: &PacketView);
         fn on_nic_timer(nic: &mut dyn NicContext, number: u64);

@@ -102,9 +102,8 @@ struct State {
 
 impl Saa {
     /// The weight of a NIC's own link, ps.
-    fn own_weight(&self, state: &State, nic: u32) -> Time {
-        let link = LinkRate::new(self.about.bandwidth, self.about.flit);
-        link.time_of(state.sources[nic as usize])
+    fn own_weight(state: &State, nic: &dyn NicContext) -> Time {
+        nic.link().time_of(state.sources[nic.nic() as usize])
     }
 
     /// Sets the weight on the path of a flow.
@@ -176,7 +175,7 @@ impl Rules for Saa {
         &["rate_changes"]
     }
 
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, _: Time) -> Vec<u64> {
         vec![state.changes]
     }
 
@@ -205,7 +204,7 @@ impl Rules for Saa {
         state.flows[nic.nic() as usize].insert(to, flow);
         state.sources[nic.nic() as usize] += flits;
         nic.header()[SIZE] = flits;
-        nic.header()[LARGEST] = self.own_weight(state, nic.nic());
+        nic.header()[LARGEST] = Saa::own_weight(state, nic);
     }
 
     fn on_flow_packet(&self, state: &mut State, port: &Port, step: FlowStep, header: &mut [u64]) {
@@ -244,7 +243,7 @@ impl Rules for Saa {
         if flow.is_none_or(|flow| flow.next != nic.now()) {
             return;
         }
-        nic.header()[LARGEST] = self.own_weight(state, nic.nic());
+        nic.header()[LARGEST] = Saa::own_weight(state, nic);
         nic.probe(to);
         let next = self.next(nic.now());
         Saa::ask_at(state, nic, to, next);
@@ -264,7 +263,7 @@ impl Rules for Saa {
         let flow = state.flows[nic.nic() as usize].get(&packet.destination);
         if let Some(known) = flow.and_then(|flow| flow.weight) {
             nic.header()[SIZE] = known;
-            nic.header()[LARGEST] = self.own_weight(state, nic.nic());
+            nic.header()[LARGEST] = Saa::own_weight(state, nic);
         }
     }
 
@@ -298,7 +297,13 @@ impl Rules for Saa {
         }
     }
 
-    fn rate(&self, state: &mut State, nic: u32, to: EndpointId, _: Time) -> Option<FlowRate> {
+    fn rate(
+        &self,
+        state: &mut State,
+        (nic, _): (u32, LinkRate),
+        to: EndpointId,
+        _: Time,
+    ) -> Option<FlowRate> {
         let flow = state.flows[nic as usize].get(&to)?;
         let time = flow.weight?;
         Some(FlowRate {
@@ -308,10 +313,10 @@ impl Rules for Saa {
     }
 
     /// The minimum of the rates of its flows.
-    fn allowed_rate(&self, state: &mut State, nic: u32, _: Time) -> f64 {
+    fn allowed_rate(&self, state: &mut State, (nic, link): (u32, LinkRate), _: Time) -> f64 {
         let flows = state.flows[nic as usize].values();
         let shares = flows.filter_map(|flow| {
-            let alone = self.about.link_time(flow.flits) as f64;
+            let alone = link.time_of(flow.flits) as f64;
             flow.weight.map(|weight| alone / weight.max(1) as f64)
         });
         shares.fold(1.0, f64::min)

@@ -2,9 +2,9 @@
 
 use super::kinds::GRANT;
 use super::record::{Place, Record, RecordColumn, column};
-use super::{About, NicContext, PacketView, PortContext, grant, nack, times};
+use super::{NicContext, PacketView, PortContext, grant, nack, times};
 use weir_input::{ConfigError, Section};
-use weir_model::{EndpointId, Invalid, Origin, Time};
+use weir_model::{EndpointId, Invalid, LinkRate, Origin, Time};
 
 const COLUMNS: &[RecordColumn] = &[
     column("source", "1", "the endpoint that may send"),
@@ -45,7 +45,6 @@ pub const AT_PORTS: &[Record] = &[Record {
 /// ps.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduler {
-    about: About,
     /// Time booked for each requested flit, in flit times.
     slack: f64,
     /// Flits booked in addition: the reservation itself, if it takes the endpoint's link.
@@ -55,29 +54,19 @@ pub struct Scheduler {
 impl Scheduler {
     /// Checks `slack`: a schedule that books less than is sent would overload its endpoint for
     /// ever.
-    pub fn new(
-        section: &Section,
-        about: About,
-        slack: f64,
-        overhead: u64,
-    ) -> Result<Self, ConfigError> {
+    pub fn new(section: &Section, slack: f64, overhead: u64) -> Result<Self, ConfigError> {
         if !(1.0..=100.0).contains(&slack) {
             let what = "a schedule has to book at least what is sent";
             let remedy = "give a number from 1 to 100, such as 1.05";
             return Err(section.refuse(Invalid::new("slack", what, remedy)));
         }
-        Ok(Scheduler {
-            about,
-            slack,
-            overhead,
-        })
+        Ok(Scheduler { slack, overhead })
     }
 
     /// The first free time for this number of flits.
-    fn book(&self, booked: &mut [Time], place: u32, flits: u64, now: Time) -> Time {
-        let booked = &mut booked[place as usize];
+    fn book(&self, booked: &mut Time, link: LinkRate, flits: u64, now: Time) -> Time {
         let start = now.max(*booked);
-        let time = self.about.link_time(flits.saturating_add(self.overhead));
+        let time = link.time_of(flits.saturating_add(self.overhead));
         *booked = start.saturating_add(times(self.slack, time as f64));
         start
     }
@@ -90,7 +79,8 @@ impl Scheduler {
         source: EndpointId,
         flits: u64,
     ) -> Time {
-        let at = self.book(booked, port.port.output, flits, port.now);
+        let own = &mut booked[port.port.output as usize];
+        let at = self.book(own, port.port.rate, flits, port.now);
         port.record(0, &[source.into(), flits, at, at - port.now]);
         at
     }
@@ -122,7 +112,7 @@ impl Scheduler {
     /// Answers a reservation at the endpoint's own NIC.
     pub fn answer(&self, booked: &mut [Time], nic: &mut dyn NicContext, origin: &Origin) {
         let (now, flits) = (nic.now(), origin.flits());
-        let at = self.book(booked, nic.nic(), flits, now);
+        let at = self.book(&mut booked[nic.nic() as usize], nic.link(), flits, now);
         nic.record(0, &[origin.source.into(), flits, at, at - now]);
         nic.reply(GRANT, origin.source, origin.with_time(Some(at)));
     }

@@ -147,8 +147,8 @@ pub struct Acts {
     pub responds: Act,
 }
 
-/// Number of times that a NIC had something to send that had to wait for the scheme: a counter of
-/// schemes that name it in their [`Acts`].
+/// Number of times that a NIC looked for a packet to send and found one that had to wait for the
+/// scheme: a counter of schemes that name it in their [`Acts`].
 pub const HELD_BACK: &str = "held_back";
 /// The counter of schemes that mark: packets marked, once for each router.
 pub const MARKED: &str = "marked";

@@ -11,10 +11,10 @@ use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
     check_speculation, nack, table_bytes,
 };
+use weir_input::TimeSpan;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, factors, packet_times};
 use weir_input::registry::{Entry, Keys};
-use weir_input::{Duration, TimeSpan};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, ControlKind, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 
@@ -31,7 +31,8 @@ use weir_model::{Classes, ControlKind, EndpointId, Invalid, NEVER, Origin, Packe
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 pub(super) struct Parameters {
-    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us.
+    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us. (The
+    /// paper's 1 us are 42 packet times of its network.)
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     pub timeout: TimeSpan,
     /// Time that a schedule books for each requested flit, over its time on the link; at least 1.
@@ -58,7 +59,7 @@ const PRESETS: &[Preset] = &[Preset {
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
-            timeout: Duration(1_000_000).into(),
+            timeout: TimeSpan::PacketTimes(42_000_000),
             slack: SLACK,
             outstanding: None,
             loss: 0.0,
@@ -254,7 +255,7 @@ pub const ENTRY: Entry<Build> = Entry {
             outstanding: parameters.outstanding,
             loss: parameters.loss,
             about: *about,
-            scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,
+            scheduler: Scheduler::new(section, parameters.slack, 1)?,
         };
         Ok(rules.into_scheme())
     },

@@ -1,6 +1,7 @@
 //! `sst_cm`: congestion management of SST, limits from the congested endpoint.
 
 mod parameters;
+mod watch;
 
 use std::collections::hash_map::Entry as Slot;
 
@@ -11,71 +12,11 @@ use super::{
     Rules, check_threshold, times,
 };
 use parameters::{Expiry, Parameters, Pauses, Release};
+use watch::{EndPort, SourceLimit, Stream};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, ConfigError, Section};
 use weir_model::codec::SavedMap;
-use weir_model::{Classes, EndpointId, NEVER, Signal, Time};
-
-/// The kind of signal. First word: the congested endpoint and, in the upper half, N (0: no limit).
-/// Second word: the pause, ps.
-const LIMIT: u16 = 0;
-
-/// A source counted at a port.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-struct Stream {
-    /// Arrival of its last packet, or, if that is later and pauses do not count, the end of its
-    /// pause.
-    last: Time,
-    /// Earliest time at which it can time out.
-    due: Time,
-    /// True if it has been told to pause.
-    told: bool,
-}
-
-/// The port of an endpoint.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Watch {
-    /// The endpoint.
-    target: EndpointId,
-    /// The sources counted.
-    streams: SavedMap<EndpointId, Stream>,
-    /// Earliest time at which any source can time out.
-    check: Time,
-    /// True if sources are limited.
-    on: bool,
-    /// The alarm that is valid; earlier ones are ignored.
-    alarm: Time,
-}
-
-impl Watch {
-    fn tell(&self, actions: &mut Actions, to: EndpointId, n: u32, pause: Time) {
-        actions.signal(
-            to,
-            LIMIT,
-            [u64::from(self.target) | u64::from(n) << 32, pause],
-        );
-    }
-
-    #[expect(
-        clippy::iter_over_hash_type,
-        reason = "signals that take effect at one time are handled in the order of their content"
-    )]
-    fn tell_all(&self, actions: &mut Actions, n: u32, pause: Time) {
-        for &to in self.streams.keys() {
-            self.tell(actions, to, n, pause);
-        }
-    }
-}
-
-/// Limit of a source towards one endpoint.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-struct Limit {
-    /// 0: none once the pause is over.
-    n: u32,
-    pause_until: Time,
-    /// Time at which its last packet to that endpoint began to leave, and the duration.
-    last: (Time, Time),
-}
+use weir_model::{Classes, EndpointId, LinkRate, NEVER, Signal, Time};
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
@@ -87,7 +28,9 @@ struct SstCm {
     pause: f64,
     pauses: Pauses,
     spare: u32,
-    /// Time-out per source, ps: while control is off, and while it is on.
+    /// Longest packet that a time-out counts with, flits.
+    mtu: u64,
+    /// Time-out per source, in times of that packet: while control is off, and while it is on.
     timeouts: [f64; 2],
     expiry: Expiry,
     release: Release,
@@ -98,9 +41,9 @@ struct SstCm {
 #[derive(Deserialize, Serialize)]
 struct State {
     /// By output.
-    watches: Vec<Option<Box<Watch>>>,
+    watches: Vec<Option<Box<EndPort>>>,
     /// By NIC and endpoint, while there is a limit.
-    limits: SavedMap<(u32, EndpointId), Limit>,
+    limits: SavedMap<(u32, EndpointId), SourceLimit>,
     /// Number of times that control began and ended at a port, and that a source was paused.
     begun: u64,
     ended: u64,
@@ -108,12 +51,17 @@ struct State {
 }
 
 impl SstCm {
-    fn timeout(&self, on: bool, streams: usize) -> Time {
+    fn timeout(&self, port: &Port, on: bool, streams: usize) -> Time {
         let streams = match self.expiry {
             Expiry::Due => streams,
             Expiry::Departures => streams + 1,
         };
-        times(self.timeouts[usize::from(on)], streams as f64)
+        times(self.each(port.rate, on), streams as f64)
+    }
+
+    /// Time-out for each source of a port whose link has this rate, ps.
+    fn each(&self, link: LinkRate, on: bool) -> f64 {
+        self.timeouts[usize::from(on)] * link.time_of(self.mtu) as f64
     }
 
     /// Postpones the time-out of a source that pauses from `now` on.
@@ -128,14 +76,11 @@ impl SstCm {
 
     /// The pause for the backlog of a port.
     fn pause(&self, port: &Port) -> Time {
-        times(
-            self.pause,
-            self.about.link_time(u64::from(port.level)) as f64,
-        )
+        times(self.pause, port.rate.time_of(port.level.into()) as f64)
     }
 
     /// Counts a packet that has arrived; true if its source was not counted before.
-    fn count(&self, watch: &mut Watch, source: EndpointId, now: Time) -> bool {
+    fn count(&self, watch: &mut EndPort, port: &Port, source: EndpointId, now: Time) -> bool {
         let n = watch.streams.len() + 1;
         match watch.streams.entry(source) {
             Slot::Occupied(stream) => {
@@ -144,7 +89,7 @@ impl SstCm {
                 false
             }
             Slot::Vacant(slot) => {
-                let due = now + self.timeout(watch.on, n);
+                let due = now + self.timeout(port, watch.on, n);
                 slot.insert(Stream {
                     last: now,
                     due: match self.expiry {
@@ -165,7 +110,7 @@ impl SstCm {
     fn share_anew(
         &self,
         state: &mut State,
-        watch: &mut Watch,
+        watch: &mut EndPort,
         actions: &mut Actions,
         joining: EndpointId,
         pause: Time,
@@ -196,7 +141,7 @@ impl SstCm {
             return;
         };
         let before = watch.streams.len();
-        let limit = self.timeout(watch.on, before);
+        let limit = self.timeout(port, watch.on, before);
         let lazy = self.expiry == Expiry::Departures;
         let mut gone = Vec::new();
         watch.streams.retain(|&source, stream| {
@@ -220,7 +165,7 @@ impl SstCm {
             let n = if watch.on { left as u32 } else { 0 };
             watch.tell_all(actions, n, 0);
         }
-        let limit = self.timeout(watch.on, left);
+        let limit = self.timeout(port, watch.on, left);
         let due = |stream: &Stream| match self.expiry {
             Expiry::Due => stream.last + limit,
             Expiry::Departures => stream.due,
@@ -291,12 +236,20 @@ impl Rules for SstCm {
         let threshold = format!("{} or more", about.flits(self.threshold));
         // No pause is shorter than that for the threshold.
         let least = times(self.pause, about.link_time(self.threshold.into()) as f64);
-        let [idle, active] = self.timeouts.map(|one| about.packet_times(times(one, 1.0)));
+        let [idle, active] =
+            [false, true].map(|on| about.packet_times(times(self.each(about.link(), on), 1.0)));
         vec![
             ("threshold", threshold),
             ("pause", format!("at least {}", about.packet_times(least))),
             ("timeout", format!("{idle} for each source")),
-            ("timeout_active", format!("{active} for each source")),
+            (
+                "timeout_active",
+                format!(
+                    "{active} for each source; a source is heard of again one round trip after its \
+                     pause, of {} at most in the empty network",
+                    about.packet_times(about.longest_trip)
+                ),
+            ),
             ("smallest", about.flits(self.smallest.into())),
         ]
     }
@@ -320,7 +273,7 @@ impl Rules for SstCm {
         let mut watch = state.watches[port.output as usize]
             .take()
             .unwrap_or_else(|| {
-                Box::new(Watch {
+                Box::new(EndPort {
                     target: packet.destination,
                     streams: SavedMap::default(),
                     check: NEVER,
@@ -328,7 +281,7 @@ impl Rules for SstCm {
                     alarm: NEVER,
                 })
             });
-        let joins = self.count(&mut watch, packet.source, now);
+        let joins = self.count(&mut watch, &port, packet.source, now);
         let n = watch.streams.len() as u32;
         if watch.on {
             if joins {
@@ -386,7 +339,7 @@ impl Rules for SstCm {
             if self.release == Release::AtOnce || next == signal.time {
                 state.limits.remove(&(nic, target));
             } else if let Some(limit) = state.limits.get_mut(&(nic, target)) {
-                *limit = Limit {
+                *limit = SourceLimit {
                     n: 0,
                     pause_until: next,
                     last: (0, 0),
@@ -394,7 +347,7 @@ impl Rules for SstCm {
             }
             return;
         }
-        let limit = state.limits.entry((nic, target)).or_insert(Limit {
+        let limit = state.limits.entry((nic, target)).or_insert(SourceLimit {
             n,
             pause_until: 0,
             last: (0, 0),
@@ -416,7 +369,7 @@ impl Rules for SstCm {
         next.max(limit.pause_until).max(now)
     }
 
-    fn allowed_rate(&self, state: &mut State, nic: u32, now: Time) -> f64 {
+    fn allowed_rate(&self, state: &mut State, (nic, _): (u32, LinkRate), now: Time) -> f64 {
         let own = state.limits.iter().filter(|((own, _), _)| *own == nic);
         let shares = own.map(|(_, limit)| match (limit.pause_until > now, limit.n) {
             (true, _) => 0.0,
@@ -441,13 +394,13 @@ impl Rules for SstCm {
         }
     }
 
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, _: Time) -> Vec<u64> {
         vec![state.begun, state.ended, state.paused]
     }
 
     fn memory_bytes(&self, state: &State) -> usize {
         let watches = state.watches.iter().flatten();
-        let watch = |watch: &Watch| size_of::<Watch>() + watch.streams.capacity() * 32;
+        let watch = |watch: &EndPort| size_of::<EndPort>() + watch.streams.capacity() * 32;
         state.watches.capacity() * size_of::<usize>()
             + watches.map(|one| watch(one)).sum::<usize>()
             + state.limits.capacity() * 48
@@ -465,7 +418,6 @@ impl SstCm {
             Buffer::Auto => longest,
             Buffer::Size(size) => size.flits(about.flit, longest).max(1),
         };
-        let mtu = about.link_time(mtu) as f64;
         let smallest = parameters.smallest.flits(about.flit, longest);
         Ok(SstCm {
             about: *about,
@@ -474,7 +426,8 @@ impl SstCm {
             pause: parameters.pause,
             pauses: parameters.pauses,
             spare: parameters.spare,
-            timeouts: [parameters.timeout, active].map(|factor| factor * mtu),
+            mtu,
+            timeouts: [parameters.timeout, active],
             expiry: parameters.expiry,
             release: parameters.release,
             smallest: u16::try_from(smallest).unwrap_or(u16::MAX),

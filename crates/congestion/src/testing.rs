@@ -2,7 +2,10 @@
 
 use super::{About, Actions, NicContext, PacketView, Port, PortContext};
 use weir_input::Section;
-use weir_model::{Bandwidth, EndpointId, FlitSize, Origin, PacketKind, Time};
+use weir_model::{Bandwidth, EndpointId, FlitSize, LinkRate, Origin, PacketKind, Time};
+
+const BANDWIDTH: Bandwidth = Bandwidth(204_800_000_000);
+const FLIT: FlitSize = FlitSize(512);
 
 /// Actions of a scheme at a NIC.
 pub struct Seen {
@@ -10,6 +13,8 @@ pub struct Seen {
     pub now: Time,
     /// The number of the NIC.
     pub nic: u32,
+    /// Its link: that of [`about`].
+    pub link: LinkRate,
     /// Kind, destination, message, payload word.
     pub replies: Vec<(PacketKind, EndpointId, u32, u32)>,
     /// Time, lossy, destination, message, part.
@@ -38,6 +43,7 @@ impl Seen {
         Seen {
             now,
             nic: 0,
+            link: LinkRate::new(BANDWIDTH, FLIT),
             replies: Vec::new(),
             resent: Vec::new(),
             left: 0..0,
@@ -63,6 +69,10 @@ impl NicContext for Seen {
 
     fn endpoint(&self) -> EndpointId {
         self.nic
+    }
+
+    fn link(&self) -> LinkRate {
+        self.link
     }
 
     fn header(&mut self) -> &mut [u64] {
@@ -141,9 +151,9 @@ pub fn packet(destination: EndpointId) -> PacketView {
 /// Links of 25.6 GB/s with flits of 64 bytes: a flit takes 2,500 ps. There are no acknowledgements.
 pub fn about(max_packet: u16, output_queue: u32) -> About {
     About {
-        flit: FlitSize(512),
+        flit: FLIT,
         max_packet,
-        bandwidth: Bandwidth(204_800_000_000),
+        bandwidth: BANDWIDTH,
         output_queue: Some(output_queue),
         input_buffer: 4 * u32::from(max_packet),
         endpoints: 32,
@@ -153,6 +163,11 @@ pub fn about(max_packet: u16, output_queue: u32) -> About {
         acknowledge: false,
         circuits: false,
     }
+}
+
+/// A NIC with the link of [`about`].
+pub fn nic(number: u32) -> (u32, LinkRate) {
+    (number, LinkRate::new(BANDWIDTH, FLIT))
 }
 
 /// A section of an experiment file.

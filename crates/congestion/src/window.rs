@@ -28,7 +28,8 @@ use weir_model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
     /// Largest window in packets, 1 or more. 1: it never changes. Default: the number of longest
-    /// packets that fills the longest round trip of the empty network twice.
+    /// packets that fills the longest round trip of the empty network twice. Shorter packets count
+    /// as much, so that small messages fill less of the link.
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u32>,
@@ -121,7 +122,7 @@ impl Rules for Window {
         &["halvings"]
     }
 
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, _: Time) -> Vec<u64> {
         vec![state.halvings]
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::config::CostConfig;
 use weir_congestion::Scheme;
-use weir_engine::Schedule;
 use weir_fabric::{Blueprint, Drive, Fork, Network, Open, Traffic, expected_state};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, Time};
@@ -19,8 +18,6 @@ pub struct Plan {
     pub blueprint: Blueprint,
     /// The congestion-control scheme.
     pub scheme: Box<dyn Scheme>,
-    /// Windows and end.
-    pub schedule: Schedule,
     /// True if the run ends when it is complete. At the end of the schedule it has failed then.
     pub completes: bool,
     /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a

@@ -207,6 +207,12 @@ fn lists_of_edges_are_read() {
         ),
         (
             "anynet",
+            "router 0 router 1 5\nrouter 1 router 0 9\n",
+            vec![],
+            "another latency on their other line",
+        ),
+        (
+            "anynet",
             "switch 0 node 1\n",
             vec![],
             "not followed as it must be",

@@ -4,6 +4,7 @@
 //! everything has settled.
 
 mod buffers;
+mod speeds;
 
 use crate::support::Experiment;
 use weir::result::Packets;

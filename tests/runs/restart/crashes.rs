@@ -115,7 +115,7 @@ impl Observer for Impatient {
 #[test]
 fn all_domains_stop_at_the_same_time() {
     let plan = long_windows().set("output.occupancy", "1 us").plan();
-    assert_eq!(plan.schedule.window, 1_000_000_000);
+    assert_eq!(plan.blueprint.schedule.window, 1_000_000_000);
     let mut observer = Impatient {
         questions: 9,
         until: 0,

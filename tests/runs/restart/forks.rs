@@ -82,7 +82,7 @@ fn go_on_by_turns(experiments: &[Experiment], at: Time, turn: usize) {
     };
     let common = prefix(first, at).expect("something happens before");
     let plan = first.plan();
-    let most = plan.schedule.interleaving.map_or(9, |_| 1);
+    let most = plan.blueprint.schedule.interleaving.map_or(9, |_| 1);
     let (data, kept) = run_sharing(2.min(most), &plan, at, common.clone());
     let alone = |plan: &Plan| run_on(1, plan).expect("a good run");
     let unchanged = alone(&plan);

@@ -63,7 +63,7 @@ fn one_case(seed: u64) {
         summary.messages_generated - summary.messages_received,
         summary.simulated_ps / 1_000
     );
-    if plan.schedule.interleaving.is_some() {
+    if plan.blueprint.schedule.interleaving.is_some() {
         // Signals that are faster than the lookahead cannot cross between ranks.
         return;
     }

@@ -157,7 +157,7 @@ pub fn everywhere(experiment: &Experiment) -> Data {
     let seed = hasher.finish();
     // Signals that take no time are for one rank.
     let domains = plan.network().partition.domains();
-    let most = plan.schedule.interleaving.map_or(domains, |_| 1);
+    let most = plan.blueprint.schedule.interleaving.map_or(domains, |_| 1);
     let (alone, places) = good(run_counting(&plan), &text);
     for case in 0..u64::from(cases(1)) {
         let seed = seed.wrapping_add(case);

@@ -108,7 +108,7 @@ impl Rules for QueueStamps {
         &["longest_queue"]
     }
 
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, _: Time) -> Vec<u64> {
         vec![state.longest_queue]
     }
 

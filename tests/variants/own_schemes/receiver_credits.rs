@@ -103,7 +103,7 @@ impl Rules for ReceiverCredits {
         &["granted", "messages_whole"]
     }
 
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, _: Time) -> Vec<u64> {
         vec![state.granted, state.received]
     }
 

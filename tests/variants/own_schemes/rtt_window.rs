@@ -77,7 +77,7 @@ impl Rules for RttWindow {
     }
 
     /// Domains without a source have none.
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, _: Time) -> Vec<u64> {
         vec![if state.least_rtt == NEVER {
             0
         } else {

@@ -1,7 +1,7 @@
 //! A counter of the name of one that weir has.
 
 use weir::congestion::{Capabilities, Rules};
-use weir::model::Classes;
+use weir::model::{Classes, Time};
 
 use super::network;
 
@@ -28,7 +28,7 @@ impl Rules for Twice {
         &["own", "packets_data"]
     }
 
-    fn counts(&self, (): &()) -> Vec<u64> {
+    fn counts(&self, (): &(), _: Time) -> Vec<u64> {
         vec![1, 2]
     }
 }

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
-    Rules,
+    Rules, below_a_packet,
 };
 use ejection::{Ejection, Packets, Periods, Share, SourceState};
 use parameters::{Count, Limit, Measure, Parameters, Ports};
 use watch::Watch;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, ConfigError, Section};
-use weir_model::{Classes, EndpointId, Signal, Time};
+use weir_model::{Classes, EndpointId, Invalid, LinkRate, Signal, Time};
 
 /// Kinds of notices.
 const THROTTLE: u16 = 0;
@@ -55,7 +55,8 @@ struct State {
     /// Number of times that a port became congested, and that one was released.
     congestions: u64,
     releases: u64,
-    /// Total time that endpoints were throttled, ps (saturating), and number of times that one was.
+    /// Total time that endpoints were throttled until they were released, ps (saturating), and
+    /// number of times that one was throttled.
     throttled_ps: u64,
     throttlings: u64,
 }
@@ -78,14 +79,17 @@ impl CodesCc {
         }
     }
 
+    /// True if a port may be released. Without data there nothing would release it later: control
+    /// packets may fill it for ever, and their sources are not throttled.
+    fn is_drained(&self, watch: &Watch, port: &Port) -> bool {
+        watch.total == 0 || self.level(watch, port) <= self.levels(port).1
+    }
+
     /// Weight of a packet at a port (its flits, or 1), and the time that it counts for, ps.
-    fn weight(&self, packet: &PacketView) -> (u32, Time) {
+    fn weight(&self, port: &Port, packet: &PacketView) -> (u32, Time) {
         match self.count {
-            Count::Flits => {
-                let flits = u32::from(packet.flits);
-                (flits, self.about.link_time(flits.into()))
-            }
-            Count::Packets => (1, self.about.link_time(self.about.max_packet.into())),
+            Count::Flits => (packet.flits.into(), port.rate.time(packet.flits)),
+            Count::Packets => (1, port.rate.time(self.about.max_packet)),
         }
     }
 
@@ -219,6 +223,12 @@ impl Rules for CodesCc {
         ]
     }
 
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        let buffer = self.buffer.or(about.output_queue)?;
+        let threshold = f64::from(buffer) * self.threshold;
+        below_a_packet("threshold", threshold as u64, about)
+    }
+
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         let level = |share: f64| match self.buffer {
             Some(flits) => about.flits((f64::from(flits) * share) as u32),
@@ -255,7 +265,7 @@ impl Rules for CodesCc {
             return;
         }
         let (high, low) = self.levels(&port);
-        let (weight, time) = self.weight(packet);
+        let (weight, time) = self.weight(&port, packet);
         let watch = &mut state.watches[port.output as usize];
         let is_new = watch.enter(packet.source, weight);
         let level = self.level(watch, &port);
@@ -267,7 +277,7 @@ impl Rules for CodesCc {
         } else if level > high {
             watch.congested = true;
             state.congestions += 1;
-            watch.drained = now + self.about.link_time(level - low.min(level));
+            watch.drained = now + port.rate.time_of(level - low.min(level));
             watch.alarm = watch.drained;
             actions.wake(watch.alarm);
             self.throttle_all(state, actions, port.output);
@@ -279,18 +289,16 @@ impl Rules for CodesCc {
         if !self.watched(&port) {
             return;
         }
-        let (_, low) = self.levels(&port);
-        let (weight, _) = self.weight(packet);
+        let (weight, _) = self.weight(&port, packet);
         let watch = &mut state.watches[port.output as usize];
         watch.leave(packet.source, weight);
-        if watch.congested && now >= watch.drained && self.level(watch, &port) <= low {
+        if watch.congested && now >= watch.drained && self.is_drained(watch, &port) {
             CodesCc::release_all(state, actions, port.output);
         }
     }
 
     fn on_port_timer(&self, state: &mut State, context: &mut PortContext) {
         let (now, port, actions) = (context.now, context.port, &mut *context.actions);
-        let (_, low) = self.levels(&port);
         let watch = &mut state.watches[port.output as usize];
         if !watch.congested || now != watch.alarm {
             return;
@@ -298,7 +306,7 @@ impl Rules for CodesCc {
         if now < watch.drained {
             watch.alarm = watch.drained;
             actions.wake(watch.alarm);
-        } else if self.level(watch, &port) <= low {
+        } else if self.is_drained(watch, &port) {
             CodesCc::release_all(state, actions, port.output);
         }
     }
@@ -379,7 +387,7 @@ impl Rules for CodesCc {
         }
     }
 
-    fn allowed_rate(&self, state: &mut State, nic: u32, now: Time) -> f64 {
+    fn allowed_rate(&self, state: &mut State, (nic, _): (u32, LinkRate), now: Time) -> f64 {
         let source = &state.sources[nic as usize];
         if source.orders.is_empty() {
             return 1.0;
@@ -402,27 +410,24 @@ impl Rules for CodesCc {
         least.max(measured).min(1.0) * used
     }
 
-    fn on_sent(
-        &self,
-        state: &mut State,
-        nic: &mut dyn NicContext,
-        _packet: &PacketView,
-        tail: Time,
-    ) {
+    fn on_sent(&self, state: &mut State, nic: &mut dyn NicContext, packet: &PacketView, _: Time) {
         let head = nic.now();
         let source = &mut state.sources[nic.nic() as usize];
-        source.last = (head, tail - head);
+        // On the link that all measures are relative to.
+        source.last = (head, self.about.link().time(packet.flits));
         if let Ejection::Packets(packets) = &mut source.ejection {
             packets.sent(head);
         }
     }
 
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, end: Time) -> Vec<u64> {
+        let throttled = (state.sources.iter()).filter(|source| !source.orders.is_empty());
+        let open = throttled.map(|source| end.saturating_sub(source.since));
         vec![
             state.congestions,
             state.releases,
             state.throttlings,
-            state.throttled_ps,
+            open.fold(state.throttled_ps, Time::saturating_add),
         ]
     }
 

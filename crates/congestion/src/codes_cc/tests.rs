@@ -3,7 +3,7 @@
 use super::*;
 use crate::Scheme;
 use crate::rules::Applied;
-use crate::testing::{Seen, about, at, last_timer, section};
+use crate::testing::{Seen, about, at, last_timer, nic, section};
 
 /// Ports of 1,000 flits.
 fn scheme() -> Applied<CodesCc> {
@@ -22,7 +22,7 @@ fn port(level: u32) -> Port {
         last_hop: true,
         level,
         capacity: 1_000,
-        rate: weir_model::LinkRate::instant(),
+        rate: nic(0).1,
     }
 }
 
@@ -50,8 +50,11 @@ fn signal(kind: u16, time: Time, port: u16, n: u64) -> Signal {
 
 /// NIC 0 sends a packet to endpoint 9.
 fn send(scheme: &mut Applied<CodesCc>, head: Time, tail: Time) {
-    let to = crate::testing::packet(9);
-    scheme.on_sent(&mut Seen::at(head), &to, tail);
+    let packet = PacketView {
+        flits: ((tail - head) / 2_500) as u16,
+        ..packet(9)
+    };
+    scheme.on_sent(&mut Seen::at(head), &packet, tail);
 }
 
 /// The signals sent, in order, and the alarm.
@@ -95,11 +98,31 @@ fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
     scheme.on_departure(&mut at(&mut actions, port(100), later + 5), &packet(5));
     let all = vec![(5, RELEASE, 0), (6, RELEASE, 0), (7, RELEASE, 0)];
     assert_eq!(said(&mut actions), (all, None));
-    assert_eq!(scheme.counts()[..2], [1, 1]);
+    assert_eq!(scheme.counts(0)[..2], [1, 1]);
     // Senders with packets at the port are still known: 5 has one left.
     scheme.on_route(&mut at(&mut actions, port(301), later + 10), &packet(8));
     let again = [5, 6, 7, 8].map(|source| (source, THROTTLE, 5));
     assert_eq!(said(&mut actions).0, again);
+}
+
+/// Acknowledgements for the endpoint hold its port above the level of release.
+#[test]
+fn a_port_without_data_is_released_though_control_packets_fill_it() {
+    let (mut scheme, mut actions) = (scheme(), Actions::default());
+    scheme.on_route(&mut at(&mut actions, port(310), 0), &packet(5));
+    let drained = said(&mut actions).1.expect("an alarm");
+    // The last data packet leaves before the alarm.
+    scheme.on_departure(&mut at(&mut actions, port(200), 1_000), &packet(5));
+    assert_eq!(said(&mut actions), (vec![], None));
+    scheme.on_port_timer(&mut at(&mut actions, port(200), drained));
+    assert_eq!(said(&mut actions), (vec![(5, RELEASE, 0)], None));
+    // The same after the alarm.
+    scheme.on_route(&mut at(&mut actions, port(310), drained), &packet(5));
+    let again = said(&mut actions).1.expect("an alarm");
+    scheme.on_port_timer(&mut at(&mut actions, port(250), again));
+    assert_eq!(said(&mut actions), (vec![], None));
+    scheme.on_departure(&mut at(&mut actions, port(200), again + 1_000), &packet(5));
+    assert_eq!(said(&mut actions), (vec![(5, RELEASE, 0)], None));
 }
 
 /// Requests of one flit: five of them count as 320 flits of 1,000, and 220 less are 100. With two
@@ -168,8 +191,8 @@ fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
     scheme.on_signal(0, &signal(THROTTLE, now, 1, 20));
     assert_eq!(scheme.ready_at(0, 9, now + length), now + 20 * length);
     assert_eq!(scheme.ready_at(0, 8, now + length), now + 20 * length);
-    assert_eq!(scheme.allowed_rate(0, now), 0.05);
-    assert_eq!(scheme.allowed_rate(1, now), 1.0);
+    assert_eq!(scheme.allowed_rate(nic(0), now), 0.05);
+    assert_eq!(scheme.allowed_rate(nic(1), now), 1.0);
     assert_eq!(
         scheme.ready_at(1, 9, now + length),
         now + length,
@@ -186,7 +209,7 @@ fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
         assert!(scheme.absorb_signal(0, &signal(DELIVERED, time, Signal::ENDPOINT, flits)));
     }
     assert_eq!(scheme.ready_at(0, 9, now + length), now + 4 * length);
-    assert_eq!(scheme.allowed_rate(0, now), 0.25);
+    assert_eq!(scheme.allowed_rate(nic(0), now), 0.25);
     // In the next period 12,000 count: 3/5.
     let next = now + 10_000_000;
     send(&mut scheme, next, next + length);
@@ -212,9 +235,11 @@ fn a_source_is_throttled_until_the_last_port_lets_it_go() {
     assert_eq!(scheme.ready_at(0, 9, now + length), now + 5 * length);
     scheme.on_signal(0, &signal(RELEASE, now + 1, 2, 0));
     assert_eq!(scheme.ready_at(0, 9, now + length), now + 4 * length);
+    // Also while it goes on.
+    assert_eq!(scheme.counts(now + 500)[2..], [1, 500]);
     scheme.on_signal(0, &signal(RELEASE, now + 2_000, 1, 0));
     assert_eq!(scheme.ready_at(0, 9, now + length), now + length);
-    assert_eq!(scheme.counts()[2..], [1, 2_000]);
+    assert_eq!(scheme.counts(now + 9_000)[2..], [1, 2_000]);
 }
 
 /// The time of a packet of 64 flits.
@@ -244,17 +269,17 @@ fn the_rate_of_the_last_packets_is_known_from_the_second_one_on() {
     // The third, at 14: if no more come, 18 is 6 after the last one and 3 packets in 18 times are a
     // sixth.
     eject(&mut scheme, 14 * LENGTH);
-    assert_eq!(scheme.allowed_rate(0, 14 * LENGTH), 3.0 / 14.0);
+    assert_eq!(scheme.allowed_rate(nic(0), 14 * LENGTH), 3.0 / 14.0);
     assert_eq!(scheme.ready_at(0, 9, 14 * LENGTH), 18 * LENGTH);
-    assert_eq!(scheme.allowed_rate(0, 18 * LENGTH), 1.0 / 6.0);
+    assert_eq!(scheme.allowed_rate(nic(0), 18 * LENGTH), 1.0 / 6.0);
     assert_eq!(scheme.ready_at(0, 9, 18 * LENGTH), 18 * LENGTH);
     // The fifth: the rate is that of the last four, since the first, at 10.
     eject(&mut scheme, 16 * LENGTH);
     eject(&mut scheme, 20 * LENGTH);
-    assert_eq!(scheme.allowed_rate(0, 20 * LENGTH), 0.4);
+    assert_eq!(scheme.allowed_rate(nic(0), 20 * LENGTH), 0.4);
     // Nothing is under way until 50: that time does not count. 4 packets in 10 times, and in 3⅓
     // more, make 0.3.
-    assert_eq!(scheme.allowed_rate(0, 50 * LENGTH), 0.4);
+    assert_eq!(scheme.allowed_rate(nic(0), 50 * LENGTH), 0.4);
     send(&mut scheme, 50 * LENGTH, 51 * LENGTH);
     let ready = 50 * LENGTH + (10 * LENGTH).div_ceil(3);
     assert_eq!(scheme.ready_at(0, 9, 51 * LENGTH), ready);
@@ -276,7 +301,7 @@ fn the_least_share_may_be_given_and_headroom_is_left_of_every_limit() {
         ("minimum = 0.125\nheadroom = 0.75", 0.03125),
     ] {
         let mut scheme = throttled(parameters);
-        let rate = scheme.allowed_rate(0, LENGTH);
+        let rate = scheme.allowed_rate(nic(0), LENGTH);
         assert!((rate / share - 1.0).abs() < 1e-6, "{parameters}: {rate}");
         let ready = scheme.ready_at(0, 9, LENGTH) as f64;
         assert!(
@@ -289,7 +314,7 @@ fn the_least_share_may_be_given_and_headroom_is_left_of_every_limit() {
         let mut scheme = throttled(parameters);
         eject(&mut scheme, 2 * LENGTH);
         (
-            scheme.allowed_rate(0, 3 * LENGTH),
+            scheme.allowed_rate(nic(0), 3 * LENGTH),
             scheme.ready_at(0, 9, 3 * LENGTH),
         )
     };

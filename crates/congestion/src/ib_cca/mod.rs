@@ -11,10 +11,14 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::record::{REACTIONS, Record};
-use super::{About, Acts, Capabilities, NicContext, PacketView, Port, Rules, flow_bytes};
+use super::{
+    About, Acts, Capabilities, NicContext, PacketView, Port, Rules, below_a_packet, flow_bytes,
+};
 use marking::{Marking, Passing};
 use throttle::{SlowedFlows, Throttle};
-use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Stamp, Time};
+use weir_model::{
+    Classes, ControlKind, EndpointId, Invalid, LinkRate, Origin, PacketKind, Stamp, Time,
+};
 
 pub use parameters::ENTRY;
 
@@ -116,7 +120,7 @@ impl Rules for IbCca {
         &["becns", "victims_spared"]
     }
 
-    fn counts(&self, state: &State) -> Vec<u64> {
+    fn counts(&self, state: &State, _: Time) -> Vec<u64> {
         vec![state.becns, state.passing.spared]
     }
 
@@ -149,6 +153,11 @@ impl Rules for IbCca {
             ("recovery_timer", about.packet_times(rules.timer)),
         ]);
         all
+    }
+
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        let least = self.marking.thresholds().into_iter().flatten().min()?;
+        below_a_packet("threshold", least.into(), about)
     }
 
     fn memory_bytes(&self, state: &State) -> usize {
@@ -202,7 +211,7 @@ impl Rules for IbCca {
     }
 
     /// The rate of packets of maximum length with the longest delay between them.
-    fn allowed_rate(&self, state: &mut State, nic: u32, now: Time) -> f64 {
+    fn allowed_rate(&self, state: &mut State, (nic, _): (u32, LinkRate), now: Time) -> f64 {
         let packet = self.longest_packet as f64;
         packet / (packet + self.throttle.longest(&state.flows[nic as usize], now) as f64)
     }

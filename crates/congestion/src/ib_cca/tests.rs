@@ -1,7 +1,7 @@
 //! Marks, notifications and delays of `ib_cca`, by hand.
 
 use super::super::rules::Applied;
-use super::super::testing::{Seen, about, origin, packet, section};
+use super::super::testing::{Seen, about, nic, origin, packet, section};
 use super::super::{About, PacketView, Port, Scheme};
 use super::*;
 
@@ -77,7 +77,7 @@ fn victims_mark_where_the_mask_says_so() {
         let mut marks = |last_hop| scheme.mark(&port(2_000, last_hop), &packet(7), false);
         assert_eq!((marks(false), marks(true)), (to_router, to_endpoint));
         let spared = u64::from(!to_router) + u64::from(!to_endpoint);
-        assert_eq!(scheme.counts(), [0, spared]);
+        assert_eq!(scheme.counts(0), [0, spared]);
     }
 }
 
@@ -111,7 +111,7 @@ fn delays_follow_the_table_and_the_timer() {
     sent(&mut scheme, 4 * US);
     assert_eq!(scheme.ready_at(0, 7, 4 * US), 4 * US + delay(7));
     assert_eq!(scheme.ready_at(0, 7, 13 * US), 13 * US);
-    let share = scheme.allowed_rate(0, 13 * US);
+    let share = scheme.allowed_rate(nic(0), 13 * US);
     assert!((share - 1.0).abs() < 1e-9, "{share}");
 }
 
@@ -123,8 +123,8 @@ fn a_delay_shrinks_while_its_source_waits() {
     sent(&mut scheme, 500_000);
     // Index 3 until 2 us, 2 until 4 us, then 1, whose delay is over by then.
     assert_eq!(scheme.ready_at(0, 7, 500_000), 4 * US);
-    assert!((scheme.allowed_rate(0, 500_000) - 0.08 / 50.08).abs() < 1e-9);
-    assert!((scheme.allowed_rate(0, 4 * US) - 0.08 / 1.08).abs() < 1e-9);
+    assert!((scheme.allowed_rate(nic(0), 500_000) - 0.08 / 50.08).abs() < 1e-9);
+    assert!((scheme.allowed_rate(nic(0), 4 * US) - 0.08 / 1.08).abs() < 1e-9);
 }
 
 #[test]

@@ -42,7 +42,8 @@ pub struct Parameters {
     /// of `mtu` on the link.
     #[schemars(extend("x-range" = factors(0.5, 100.0)))]
     pub timeout: f64,
-    /// The same while control is on; as `timeout` by default.
+    /// The same while control is on; as `timeout` by default. If that is less than a round trip for
+    /// all sources together, control ends before paused sources are heard of again.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = factors(0.5, 100.0)))]
     pub timeout_active: Option<f64>,

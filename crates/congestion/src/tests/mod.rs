@@ -56,7 +56,7 @@ fn every_scheme_names_its_counts_and_the_parameters_to_look_at() {
         let scheme = scheme.unwrap_or_else(|error| panic!("{}", error.render(false)));
         let fresh = scheme.start(NICS as usize, OUTPUTS as usize);
         assert_eq!(
-            fresh.counts().len(),
+            fresh.counts(0).len(),
             fresh.counters().len(),
             "{}",
             entry.name
@@ -106,7 +106,7 @@ fn who_is_loaded_goes_on_as_who_was_saved() {
             }
             assert_eq!(its.log, others.log, "{name}, {seed}");
             assert_eq!(one.save(), other.save(), "{name}, {seed}");
-            assert_eq!(one.counts(), other.counts(), "{name}, {seed}");
+            assert_eq!(one.counts(0), other.counts(0), "{name}, {seed}");
         }
         // The numbers of NICs and outputs, and then the state.
         let has_state = nothing.len() > 2;

@@ -2,7 +2,7 @@
 
 use super::super::Scheme;
 use super::super::rules::Applied;
-use super::super::testing::{Seen, about, at, last_timer, section};
+use super::super::testing::{Seen, about, at, last_timer, nic, section};
 use super::parameters::PRESETS;
 use super::*;
 
@@ -23,7 +23,7 @@ fn port(level: u32) -> Port {
         last_hop: true,
         level,
         capacity: 512,
-        rate: weir_model::LinkRate::instant(),
+        rate: nic(0).1,
     }
 }
 
@@ -84,7 +84,7 @@ fn an_incast_is_eight_sources_and_32_kib() {
     let (signals, alarm) = said(&mut actions);
     assert_eq!(signals, all);
     assert!(alarm.is_some());
-    assert_eq!(scheme.counts(), [1, 0, 8]);
+    assert_eq!(scheme.counts(0), [1, 0, 8]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn who_joins_pauses_and_all_share_anew() {
     let mut expected: Vec<_> = (0..9).map(|source| (source, 9, 0)).collect();
     expected.push((8, 9, 4 * 200 * 2_500));
     assert_eq!(signals, expected);
-    assert_eq!(scheme.counts(), [1, 0, 9]);
+    assert_eq!(scheme.counts(0), [1, 0, 9]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn who_sends_nothing_for_one_and_a_half_rounds_counts_no_more() {
     scheme.on_port_timer(&mut at(&mut actions, port(0), last));
     let free = [0, 1, 2, 4, 5, 6, 7, 8].map(|source| (source, 0, 0));
     assert_eq!(said(&mut actions), (free.to_vec(), None));
-    assert_eq!(scheme.counts()[..2], [1, 1]);
+    assert_eq!(scheme.counts(0)[..2], [1, 1]);
 }
 
 /// The port of endpoint 9 tells NIC 0 at 1 us.
@@ -158,7 +158,7 @@ fn signal(n: u64, pause: Time) -> Signal {
         to: 0,
         from: 3,
         port: 1,
-        kind: LIMIT,
+        kind: super::watch::LIMIT,
         spare: 0,
         words: [9 | n << 32, pause],
     }
@@ -175,9 +175,9 @@ fn a_source_pauses_and_then_keeps_its_share_to_that_endpoint_only() {
         "another endpoint"
     );
     assert_eq!(scheme.ready_at(1, 9, 1_000_000), 1_000_000, "another NIC");
-    let rates = [1_499_999, 1_500_000].map(|now| scheme.allowed_rate(0, now));
+    let rates = [1_499_999, 1_500_000].map(|now| scheme.allowed_rate(nic(0), now));
     assert_eq!(rates, [0.0, 0.125]);
-    assert_eq!(scheme.allowed_rate(1, 1_000_000), 1.0);
+    assert_eq!(scheme.allowed_rate(nic(1), 1_000_000), 1.0);
     send(&mut scheme, 1_500_000, 1_580_000);
     assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_500_000 + 8 * 80_000);
     // A new N counts from the last packet on, without another pause.
@@ -195,14 +195,14 @@ fn under_ssts_preset_all_pause_when_one_joins() {
     scheme.on_route(&mut at(&mut actions, port(200), 8_000), &packet(8, 32));
     let all: Vec<_> = (0..9).map(|source| (source, 9, 4 * 200 * 2_500)).collect();
     assert_eq!(said(&mut actions).0, all);
-    assert_eq!(scheme.counts(), [1, 0, 8 + 9]);
+    assert_eq!(scheme.counts(0), [1, 0, 8 + 9]);
 }
 
 #[test]
 fn under_ssts_preset_two_shares_are_left_free() {
     let mut scheme = scheme("sst");
     scheme.on_signal(0, &signal(8, 0));
-    assert_eq!(scheme.allowed_rate(0, 1_000_000), 0.1);
+    assert_eq!(scheme.allowed_rate(nic(0), 1_000_000), 0.1);
     send(&mut scheme, 1_500_000, 1_580_000);
     assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_500_000 + 10 * 80_000);
 }
@@ -213,8 +213,8 @@ fn under_ssts_preset_a_pause_outlasts_the_limit() {
     scheme.on_signal(0, &signal(8, 500_000));
     scheme.on_signal(0, &signal(0, 0));
     assert_eq!(scheme.ready_at(0, 9, 1_000_000), 1_500_000);
-    assert_eq!(scheme.allowed_rate(0, 1_499_999), 0.0);
-    assert_eq!(scheme.allowed_rate(0, 1_500_000), 1.0);
+    assert_eq!(scheme.allowed_rate(nic(0), 1_499_999), 0.0);
+    assert_eq!(scheme.allowed_rate(nic(0), 1_500_000), 1.0);
     // After one packet nothing is left of it.
     send(&mut scheme, 1_500_000, 1_580_000);
     assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_580_000);

@@ -1,7 +1,7 @@
 //! A small network with random events: every hook that a scheme declares is called, and all its
 //! answers and requests are recorded.
 
-use super::super::testing::{Seen, at};
+use super::super::testing::{Seen, at, nic};
 use super::super::{About, Actions, Capabilities, PacketView, Port, Scheme};
 use weir_model::{
     EndpointId, FlowStep, LinkRate, Origin, PacketKind, Rng, Signal, Stamp, Time, below, stream,
@@ -275,12 +275,12 @@ impl World {
         let Some(mut message) = self.one(|world| &mut world.messages) else {
             return;
         };
-        let (nic, to) = (message.origin.source, message.to);
+        let (own, to) = (message.origin.source, message.to);
         if self.can.paces {
-            let ready = scheme.ready_at(nic, to, self.now);
-            let rate = self.can.rates.then(|| scheme.rate(nic, to, self.now));
-            let allowed = scheme.allowed_rate(nic, self.now);
-            self.note("may send", (nic, to, ready, rate, allowed));
+            let ready = scheme.ready_at(own, to, self.now);
+            let rate = self.can.rates.then(|| scheme.rate(nic(own), to, self.now));
+            let allowed = scheme.allowed_rate(nic(own), self.now);
+            self.note("may send", (own, to, ready, rate, allowed));
             if ready > self.now {
                 return self.messages.push(message);
             }
@@ -294,7 +294,7 @@ impl World {
             ..message.origin
         };
         message.next += 1;
-        let mut seen = self.at_nic(nic, vec![0; self.words]);
+        let mut seen = self.at_nic(own, vec![0; self.words]);
         let mut data = self.data(to, origin, self.can.drops);
         let tail = self.now + self.about.link_time(data.flits.into());
         scheme.on_sent(&mut seen, &view(&data), tail);

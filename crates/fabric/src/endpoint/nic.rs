@@ -371,6 +371,8 @@ impl<K: Compiled> FabricDomain<K> {
             now,
             nic,
             about: &self.about,
+            output: &self.ports.outputs[(self.first_nic_output + nic) as usize],
+            timings: &self.timings,
             control: self.fixed.classes.control,
             class_of: self.fixed.class_of,
             control_flags: self.fixed.control_flags,

@@ -8,14 +8,18 @@ use crate::state::ends::resend::{Resend, Resends};
 use crate::state::ends::sends::pair_ring::Message;
 use crate::state::ends::sends::send_queues::SendQueues;
 use crate::state::pool::Pool;
+use crate::state::{Output, Timing};
 use weir_congestion::{About, Actions, Control, NicContext};
-use weir_model::{EndpointId, Origin, PacketIndex, PacketKind, Time};
+use weir_model::{EndpointId, LinkRate, Origin, PacketIndex, PacketKind, Time};
 
 /// A scheme's context at one NIC.
 pub struct AtNic<'a> {
     pub now: Time,
     pub nic: u32,
     pub about: &'a About,
+    /// The output to its link, and the timings that outputs have.
+    pub output: &'a Output,
+    pub timings: &'a [Timing],
     /// The lowest class of control packets.
     pub control: u8,
     /// Traffic class of each kind of packet.
@@ -65,6 +69,10 @@ impl NicContext for AtNic<'_> {
 
     fn endpoint(&self) -> EndpointId {
         self.state.id
+    }
+
+    fn link(&self) -> LinkRate {
+        self.timings[self.output.timing as usize].rate
     }
 
     fn header(&mut self) -> &mut [u64] {

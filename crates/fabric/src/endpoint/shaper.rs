@@ -70,6 +70,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// turn it is on.
     fn candidates(&mut self, nic: u32, now: Time, blocked: &mut Blocked) -> Vec<Candidate> {
         let ring = self.ends.nics[nic as usize].ring;
+        let link = self.timing(self.first_nic_output + nic).rate;
         let mut at = ring.turn;
         let mut list = Vec::with_capacity(ring.pairs as usize);
         for _ in 0..self.ends.sends.candidates(&ring) {
@@ -81,7 +82,8 @@ impl<K: Compiled> FabricDomain<K> {
                     self.records.stats.tally.held_back += 1;
                     blocked.again = blocked.again.min(time);
                 } else {
-                    let rate = self.scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
+                    let rate = self.scheme.rate((nic, link), to, now);
+                    let rate = rate.map(FlowRate::flits_per_ps);
                     let message = self.ends.sends.message(pair.first);
                     let sent = (message.bits - message.left) as f64;
                     let last = self.ends.shaper.of_flow(nic, to);
@@ -143,8 +145,14 @@ impl<K: Compiled> FabricDomain<K> {
     /// Forgets flows that may send at once, when many have been added.
     fn forget_idle(&mut self, now: Time) {
         let scheme = self.scheme.as_mut();
+        let first = self.first_nic_output;
+        let (outputs, timings) = (&self.ports.outputs, &self.timings);
         self.ends.shaper.forget(|nic, to, last| {
-            let rate = scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
+            let output = &outputs[(first + nic) as usize];
+            let link = timings[output.timing as usize].rate;
+            let rate = scheme
+                .rate((nic, link), to, now)
+                .map(FlowRate::flits_per_ps);
             rate.is_some_and(|rate| last.next(rate) > now)
         });
     }

@@ -179,7 +179,7 @@ impl<K: Compiled> FabricDomain<K> {
             flows: self.flow_report(),
             flows_left: !self.ends.flows.are_over(),
             circuits: self.ends.flows.counts,
-            scheme: self.scheme.counts(),
+            scheme: self.scheme.counts(end),
             waits: self.waits_report(),
             credits_missing: self.credits_missing(),
             failing: self.failing_links(),

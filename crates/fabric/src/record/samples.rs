@@ -52,7 +52,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if self.records.samples.rates.strikes(now) {
             for &(nic, _) in &self.records.samples.rated {
-                let rate = self.scheme.allowed_rate(nic, now);
+                let link = self.timing(self.first_nic_output + nic).rate;
+                let rate = self.scheme.allowed_rate((nic, link), now);
                 self.records.stats.rates.push(rate);
             }
         }

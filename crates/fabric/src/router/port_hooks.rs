@@ -21,13 +21,14 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline]
     pub(crate) fn port(&self, output: OutIndex) -> Port {
         let out = &self.ports.outputs[output as usize];
+        let timing = self.timing(output);
         Port {
             output,
             last_hop: matches!(out.wire, Wire::Endpoint(_)),
-            level: out.level(),
-            rate: self.timing(output).rate,
-            capacity: self
-                .timing(output)
+            // A link that is busy with a lone flow has packets that cross and none that wait.
+            level: out.waiting + u64::from(out.queued).saturating_sub(timing.crossed) as u32,
+            rate: timing.rate,
+            capacity: timing
                 .output_queue
                 .map_or(0, |flits| flits.saturating_mul(out.queues)),
         }

@@ -149,8 +149,11 @@ impl<K: Compiled> Here for RouterView<'_, K> {
         let under_way = under_way.saturating_add(u64::from(out.last_sent));
         let below = if lowest == 0 { 0 } else { out.lossy };
         let here = u64::from(out.waiting + out.queued - below);
+        // It also has packets in the pipeline of the router: they are queued, or have their credit.
+        let crosses = timing.crossed.saturating_sub(here);
+        let beyond = used.saturating_sub(under_way.saturating_add(crosses));
         // A sum that does not fit the type is larger than any other.
-        u32::try_from(here + used.saturating_sub(under_way)).unwrap_or(u32::MAX)
+        u32::try_from(here.saturating_sub(timing.crossed) + beyond).unwrap_or(u32::MAX)
     }
 
     fn queue(&mut self, port: PortId) -> Queue {

@@ -20,11 +20,9 @@ pub struct Blueprint {
     pub traffic: Arc<Vec<Traffic>>,
     /// Selection of what is recorded.
     pub recording: Recording,
-    /// Windows and end of the run.
+    /// Windows and end of the run. With interleaving an out-of-band signal may take effect before
+    /// the end of the window in which it is sent.
     pub schedule: Schedule,
-    /// True if an out-of-band signal may take effect before the end of the window in which it is
-    /// sent.
-    pub interleaved: bool,
     /// The endpoints whose allowed rates are recorded.
     pub rated: Arc<[Rated]>,
     /// The endpoints whose received payload is recorded, ascending.

@@ -200,7 +200,7 @@ impl<K: Compiled> FabricDomain<K> {
             ports: Ports::default(),
             ends: Ends::new(network),
             hosts: Hosts::default(),
-            mail: Mail::new(blueprint.interleaved),
+            mail: Mail::new(blueprint.schedule.interleaving.is_some()),
             records: Records::new(blueprint),
             progress: Progress::default(),
             scheme: scheme.start(0, 0),

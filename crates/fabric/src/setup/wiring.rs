@@ -204,6 +204,10 @@ impl<K: Compiled> FabricDomain<K> {
             latency: link.latency,
             round_trip: (network.parameters).round_trip_flits(ends, link, network.back(place)),
             crossing: own.latency,
+            crossed: match own.output_queue {
+                OutputQueue::None => 0,
+                _ => network.parameters.flits_in(own.latency, link),
+            },
             output_queue: queue.map(|flits| flits.min(network.most_queued())),
             unlimited: own.output_queue == OutputQueue::Unlimited,
             model: network.topology.router_kind(from).0,
@@ -232,7 +236,7 @@ impl<K: Compiled> FabricDomain<K> {
                 .queue_flits(ends, built)
                 .max(network.parameters.full_rate_flits(ends, built)),
         };
-        // `simulation/limits.rs` refuses more.
+        // `simulation/src/assemble/limits.rs` refuses more.
         let capacity = u32::try_from(flits).unwrap_or(u32::MAX / 2);
         let classes = self.fixed.classes.count();
         if out.queues * u32::from(classes) > MOST_BITS {

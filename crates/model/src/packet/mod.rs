@@ -40,7 +40,7 @@ pub struct Flight {
     /// Bits: [`Flight::CONTROL`], and the fabric's own, kept here because there is room.
     pub flags: u8,
     /// Routers visited so far, for the record; the fabric's own. No route visits more than 255
-    /// (`simulation/limits.rs`).
+    /// (`simulation/src/assemble/limits.rs`).
     pub routers: u8,
 }
 

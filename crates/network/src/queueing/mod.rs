@@ -104,7 +104,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
 ];
 
 /// Maximum number of queues of a virtual channel; a port has no more in all
-/// (`simulation/limits.rs`).
+/// (`simulation/src/assemble/limits.rs`).
 const MOST_EACH: u32 = 1 << 16;
 
 /// The parameters of schemes with a given number of queues. A scheme's own type around it says how

@@ -55,7 +55,7 @@ pub(super) fn plan(config: &ForkConfig, base: Plan, plan: &Plan) -> Result<ForkP
         true => same_state(base.scheme.as_ref(), plan.scheme.as_ref()),
         false => may_begin(base.scheme.as_ref(), plan.scheme.as_ref()),
     };
-    if !fits || old.interleaved != new.interleaved {
+    if !fits || old.schedule.interleaving.is_some() != new.schedule.interleaving.is_some() {
         let why = match scheme {
             true => format!(
                 "the state of {:?} depends on these parameters",

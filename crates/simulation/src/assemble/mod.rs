@@ -29,7 +29,7 @@ use weir_network::nodes::Nodes;
 use weir_network::partition::Partition;
 use weir_network::queueing::{Divided, Queueing};
 use weir_network::routing::{self, Detours, Routing};
-use weir_network::topology::Topology;
+use weir_network::topology::{Link, Topology};
 
 use crate::collect::{attribution, scheme_numbers};
 use crate::notes;
@@ -103,7 +103,6 @@ impl Plan {
             traffic: Arc::new(traffic),
             recording,
             schedule,
-            interleaved: interleaving.is_some(),
             rated: rated.into(),
             received: received.into(),
             links,
@@ -116,7 +115,6 @@ impl Plan {
         let mut plan = Plan {
             blueprint,
             scheme,
-            schedule,
             completes,
             lookahead,
             quiet_limit,
@@ -150,8 +148,7 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
     let routing = spread(experiment, queueing.as_ref(), routing, &topology)?;
     let parameters = parameters(experiment);
     let routers = routers(experiment, topology.as_ref())?;
-    let (router, port) = topology.attachment(0);
-    let link = topology.link(router, port);
+    let link = fastest_end(topology.as_ref());
     let usual = router_parameters(&experiment.router);
     let input_buffer = parameters.buffer_flits([&usual, &usual], &link);
     let crossing = |router| routers[topology.router_kind(router).index()].latency;
@@ -197,6 +194,21 @@ fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), Config
     };
     check(experiment, &network)?;
     Ok((network, scheme))
+}
+
+/// The first of the fastest links of endpoints.
+fn fastest_end(topology: &dyn Topology) -> Link {
+    let link = |endpoint| {
+        let (router, port) = topology.attachment(endpoint);
+        topology.link(router, port)
+    };
+    (1..topology.endpoints()).fold(link(0), |fastest, endpoint| {
+        let other = link(endpoint);
+        match other.bandwidth > fastest.bandwidth {
+            true => other,
+            false => fastest,
+        }
+    })
 }
 
 /// Checks that need the whole network.

@@ -51,7 +51,7 @@ impl Scaling {
         trial: &Trial,
         workers: Workers,
     ) -> Option<Scaling> {
-        if plan.schedule.interleaving.is_some() {
+        if plan.blueprint.schedule.interleaving.is_some() {
             return None;
         }
         let all = plan.network().partition.domains();

@@ -113,7 +113,7 @@ fn ran(
     transport: &mut dyn Transport,
 ) -> Result<Option<(End, Start)>, RunError> {
     let (network, start) = (plan.network(), lookout.from.start);
-    match fabric.run(network, plan.schedule, start, transport, lookout) {
+    match fabric.run(network, plan.blueprint.schedule, start, transport, lookout) {
         Ok(ended) => Ok(Some(ended)),
         Err(Halt::Observer) if lookout.states.is_some() => Ok(None),
         Err(halt) => Err(RunError::of(halt, lookout.error.take())),
@@ -128,7 +128,7 @@ fn concluded(
     (end, at): (End, Start),
     transport: &mut dyn Transport,
 ) -> Result<Option<Outcome>, RunError> {
-    if end == End::Time && plan.completes && plan.schedule.end == LATEST {
+    if end == End::Time && plan.completes && plan.blueprint.schedule.end == LATEST {
         return Err(RunError::Endless);
     }
     let threads = fabric.threads();
@@ -176,7 +176,7 @@ fn simulated_time(
     transport: &mut dyn Transport,
 ) -> Result<Time, RunError> {
     if end == End::Time || (end == End::Idle && !plan.completes) {
-        return Ok(plan.schedule.end);
+        return Ok(plan.blueprint.schedule.end);
     }
     if let End::Finished(until) | End::Asked(until, _) = end {
         return Ok(until);

@@ -81,7 +81,7 @@ pub fn trial(
         step,
         enough,
     };
-    let schedule = plan.schedule;
+    let schedule = plan.blueprint.schedule;
     let start = Start::default();
     let ended = fabric.run(plan.network(), schedule, start, &mut Local, &mut sampler);
     let (end, _) = ended.map_err(|halt| RunError::of(halt, None))?;

@@ -165,7 +165,7 @@ fn prepare(options: &RunOptions, catalog: &Catalog, ranks: u32) -> Result<Prepar
              help: a domain (a group or a pod) is simulated by one rank; start at most {domains} ranks"
         )));
     }
-    if let Some(interleaving) = plan.schedule.interleaving
+    if let Some(interleaving) = plan.blueprint.schedule.interleaving
         && ranks > 1
     {
         let (scheme, delay) = (plan.scheme.name(), interleaving.delay as f64 / 1e3);

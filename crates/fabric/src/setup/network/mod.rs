@@ -69,7 +69,11 @@ impl Parameters {
             false => 0,
         };
         // Four delays.
-        let time = crossing + link.latency + back + to.credit_delay;
+        self.flits_in(crossing + link.latency + back + to.credit_delay, link)
+    }
+
+    /// Whole flits that a link carries in a time; `u64::MAX` if they are more than that.
+    pub fn flits_in(&self, time: Time, link: &Link) -> u64 {
         let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
         u64::try_from(bits / u128::from(self.flit.0)).unwrap_or(u64::MAX)
     }

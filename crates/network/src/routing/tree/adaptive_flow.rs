@@ -110,18 +110,17 @@ impl Routing for AdaptiveFlow {
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let side = self.tree.sideways(here.router());
+        let sideways = |port| (side.left.start..side.right.end).contains(&port);
         let kept = flight.goes_by_circuits().then(|| here.circuit()).flatten();
+        // A port that is left from another route of the flow may lead too far.
+        let kept = kept.filter(|&port| u32::from(flight.steps) < self.hops || !sideways(port));
         let port = match kept {
             Some(port) => port,
-            None if flight.is_setup() => {
-                let port = self.choose(flight, here);
-                let side = self.tree.sideways(here.router());
-                let sideways = (side.left.start..side.right.end).contains(&port);
-                flight.steps = if sideways { flight.steps + 1 } else { 0 };
-                port
-            }
+            None if flight.is_setup() => self.choose(flight, here),
             None => self.ports(flight, here).0,
         };
+        flight.steps = if sideways(port) { flight.steps + 1 } else { 0 };
         Hop { port, vc: 0 }
     }
 

@@ -152,10 +152,9 @@ fn built(plan: &Plan, at: Time, facts: &mut String) -> std::fmt::Result {
     let applications = traffic.iter().any(|one| one.application().is_some());
     writeln!(
         facts,
-        "{recording:?} {} {:?} {} {} {} {applications} {} {}",
+        "{recording:?} {} {:?} {} {} {applications} {} {}",
         blueprint.schedule.window,
         blueprint.schedule.interleaving,
-        blueprint.interleaved,
         blueprint.until_done,
         plan.completes,
         is_rich(blueprint),

@@ -2,7 +2,8 @@
 //! what it is linked with, each perhaps with a latency in cycles. A link that is named on one side
 //! counts for both.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::lines::Line;
@@ -16,7 +17,7 @@ const REMEDY: &str = "write `router 0 node 0 router 1 5`: pairs of a word and a 
 /// The network of such a file. A cycle is 1 ns, as for the other configurations of BookSim2.
 pub fn read(source: &Arc<Source>, _: &HostRule) -> Result<Network, ConfigError> {
     let mut network = Network::default();
-    let mut seen: HashSet<[String; 2]> = HashSet::new();
+    let mut seen: HashMap<[String; 2], Option<f64>> = HashMap::new();
     let mut latencies = false;
     for line in Line::all(source, '#') {
         let mut words = line.words().peekable();
@@ -38,8 +39,17 @@ pub fn read(source: &Arc<Source>, _: &HostRule) -> Result<Network, ConfigError> 
             }
             let mut ends = link.ends.clone();
             ends.sort_unstable();
-            if seen.insert(ends) {
-                network.add(link, |name| name.starts_with('n'));
+            match seen.entry(ends) {
+                Entry::Vacant(slot) => {
+                    slot.insert(link.ns);
+                    network.add(link, |name| name.starts_with('n'));
+                }
+                Entry::Occupied(other) if link.ns.is_some() && link.ns != *other.get() => {
+                    let [from, to] = &link.ends;
+                    let what = format!("{from} and {to} have another latency on their other line");
+                    return Err(line.wrong(&what, "give a link one latency, the same both ways"));
+                }
+                Entry::Occupied(_) => {}
             }
         }
     }
