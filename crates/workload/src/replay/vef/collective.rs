@@ -1,11 +1,12 @@
 //! Collective operations as written in the file.
 
-use super::header::Wrong;
-use crate::tasks::Peer;
 use crate::tasks::collectives::Kind;
+use crate::tasks::{Peer, VectorKind};
 
 /// A part in a collective operation as written in the file.
 pub struct Written {
+    /// Its line.
+    pub line: u64,
     /// Its task.
     pub task: Peer,
     /// Bytes sent.
@@ -28,33 +29,101 @@ pub struct Operation {
     pub parts: Vec<Written>,
 }
 
-/// Kind, root and bytes of an operation.
-pub fn meaning(operation: &Operation) -> Result<(Kind, Option<Peer>, u64), Wrong> {
-    let parts = || operation.parts.iter();
-    let root = |mark: &dyn Fn(&Written) -> u64| {
-        let mut marked = parts().filter(|part| mark(part) == 0);
-        match (marked.next(), marked.next()) {
-            (Some(root), None) => Ok(Some(root.task)),
-            _ => Err((
-                "it is not said who the root is".to_string(),
-                "the root alone has a size of 0: what it receives in a bcast or a scatter, what it \
-                 sends in a reduce or a gather".to_string(),
-            )),
+/// An operation with its sizes.
+pub struct Meaning {
+    /// Its kind; of operations with different sizes the plain one.
+    pub kind: Kind,
+    /// The task that is its root, if it has one.
+    pub root: Option<Peer>,
+    /// Bytes of the parts.
+    pub sizes: Sizes,
+}
+
+/// Bytes of the parts of an operation.
+pub enum Sizes {
+    /// All have the same.
+    Equal(u64),
+    /// Each task has its own number, which this returns.
+    Each(VectorKind, fn(&Written) -> u64),
+}
+
+/// An error in a line, and its remedy.
+type Refused = (u64, String, String);
+
+fn send(part: &Written) -> u64 {
+    part.send
+}
+
+fn receive(part: &Written) -> u64 {
+    part.receive
+}
+
+/// Kind, root and sizes of an operation.
+///
+/// # Errors
+/// If the sizes of its parts cannot belong to one operation.
+pub fn meaning(operation: &Operation) -> Result<Meaning, Refused> {
+    let parts = &operation.parts;
+    let plain = |kind, root, bytes| Meaning {
+        kind,
+        root,
+        sizes: Sizes::Equal(bytes),
+    };
+    // Only copies may differ in length: values of different numbers cannot be combined.
+    let each = |kind, vector, root, size: fn(&Written) -> u64| {
+        let mut sizes = parts
+            .iter()
+            .filter(|part| Some(part.task) != root)
+            .map(size);
+        let first = sizes.next().unwrap_or(0);
+        match sizes.all(|bytes| bytes == first) {
+            true => plain(kind, root, first),
+            false => Meaning {
+                kind,
+                root,
+                sizes: Sizes::Each(vector, size),
+            },
         }
     };
-    let send = parts().map(|part| part.send).max().unwrap_or(0);
-    let receive = parts().map(|part| part.receive).max().unwrap_or(0);
     Ok(match operation.op {
-        0 => (Kind::Bcast, root(&|part| part.receive)?, receive.max(send)),
-        1 => (Kind::Reduce, root(&|part| part.send)?, send),
-        2 => (Kind::Allreduce, None, send),
-        3 => (Kind::Gather, root(&|part| part.send)?, send),
-        4 => (Kind::Scatter, root(&|part| part.receive)?, receive),
-        5 => (Kind::Allgather, None, send),
-        6 => (Kind::Barrier, None, 0),
-        7 => (Kind::Alltoall, None, send),
+        0 => {
+            let root = root(operation, receive)?;
+            plain(Kind::Bcast, Some(root), rooted(parts, root, receive, send)?)
+        }
+        1 => {
+            let root = root(operation, send)?;
+            plain(
+                Kind::Reduce,
+                Some(root),
+                rooted(parts, root, send, receive)?,
+            )
+        }
+        2 => plain(Kind::Allreduce, None, equal(parts, send, SAME)?),
+        3 => {
+            let root = root(operation, send)?;
+            each(Kind::Gather, VectorKind::Gatherv, Some(root), send)
+        }
+        4 => {
+            let root = root(operation, receive)?;
+            each(Kind::Scatter, VectorKind::Scatterv, Some(root), receive)
+        }
+        5 => each(Kind::Allgather, VectorKind::Allgatherv, None, send),
+        6 => plain(Kind::Barrier, None, 0),
+        7 => {
+            let bytes = equal(parts, send, SAME)?;
+            // A receive of 1 says that the bytes are those for all tasks together.
+            let split = |part: &Written| u64::from(part.receive == 1);
+            let remedy = "write a receive of 1 at all tasks (their sizes are for all others \
+                          together), or 0 at all";
+            let count = match equal(parts, split, remedy)? {
+                1 => parts.len() as u64,
+                _ => 1,
+            };
+            plain(Kind::Alltoall, None, bytes.div_ceil(count))
+        }
         op => {
             return Err((
+                operation.line,
                 format!("{op} is no collective operation"),
                 "0 to 7 are: bcast, reduce, allreduce, gather, scatter, allgather, barrier, \
                  alltoall"
@@ -62,4 +131,59 @@ pub fn meaning(operation: &Operation) -> Result<(Kind, Option<Peer>, u64), Wrong
             ));
         }
     })
+}
+
+/// The only task with a size of 0.
+fn root(operation: &Operation, size: fn(&Written) -> u64) -> Result<Peer, Refused> {
+    let mut marked = operation.parts.iter().filter(|part| size(part) == 0);
+    match (marked.next(), marked.next()) {
+        (Some(root), None) => Ok(root.task),
+        _ => Err((
+            operation.line,
+            "it is not said who the root is".to_string(),
+            "the root alone has a size of 0: what it receives in a bcast or a scatter, what it \
+             sends in a reduce or a gather"
+                .to_string(),
+        )),
+    }
+}
+
+/// The one size of all tasks but the root, and of the root's other direction.
+fn rooted(
+    parts: &[Written],
+    root: Peer,
+    others: fn(&Written) -> u64,
+    own: fn(&Written) -> u64,
+) -> Result<u64, Refused> {
+    let size = |part: &Written| match part.task == root {
+        true => own(part),
+        false => others(part),
+    };
+    equal(parts, size, SAME)
+}
+
+/// Remedy for sizes that differ.
+const SAME: &str = "give all tasks the same size; only a gather, a scatter and an allgather may have \
+                    different ones";
+
+/// The size that all parts have.
+fn equal(parts: &[Written], size: impl Fn(&Written) -> u64, remedy: &str) -> Result<u64, Refused> {
+    let Some(first) = parts.first() else {
+        return Ok(0);
+    };
+    let bytes = size(first);
+    match parts.iter().find(|part| size(part) != bytes) {
+        None => Ok(bytes),
+        Some(other) => {
+            let message = format!(
+                "the size of task {} is {} in this operation, and that of task {} is {bytes} \
+                 (line {})",
+                other.task,
+                size(other),
+                first.task,
+                first.line
+            );
+            Err((other.line, message, remedy.into()))
+        }
+    }
 }

@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 pub use write::write;
 
 use super::check::check;
+use super::graph::What;
 use super::input::Lines;
 use super::table::most_tasks;
 use super::{
     Build, Builder, Content, Coverage, Fault, Node, Part, Places, Refusal, Scale, nanosecond, task,
 };
-use crate::tasks::Peer;
-use crate::tasks::collectives::Kind;
-use collective::{Operation, Written, meaning};
+use crate::tasks::{Peer, Vector};
+use collective::{Meaning, Operation, Sizes, Written, meaning};
 use header::{Header, Wrong, communicator, header, number, size};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
@@ -268,6 +268,7 @@ impl Reader {
             ));
         }
         operation.parts.push(Written {
+            line,
             task: own,
             send,
             receive,
@@ -337,35 +338,39 @@ impl Reader {
             );
             return refuse(message, "write a line for each task");
         }
-        let (kind, root, bytes) = match meaning(&operation) {
-            Ok(meaning) => meaning,
-            Err((message, remedy)) => return refuse(message, &remedy),
+        let Meaning { kind, root, sizes } = meaning(&operation)
+            .map_err(|(line, message, remedy)| Fault::at_line(line, message, remedy))?;
+        let places: FxHashMap<Peer, u32> = members.iter().copied().zip(0..).collect();
+        let place = |task: Peer| {
+            places.get(&task).copied().ok_or_else(|| {
+                let communicator = operation.communicator;
+                let message = format!("task {task} is not in communicator C{communicator}");
+                Fault::at_line(operation.line, message, "only its tasks take part")
+            })
         };
-        let place = |task: Peer| members.iter().position(|&member| member == task);
-        let root = match root {
-            None => Some(0),
-            Some(root) => place(root),
+        let root = root.map_or(Ok(0), place)?;
+        let what = match sizes {
+            Sizes::Equal(bytes) => Part::new(kind, &members, 0, root, bytes, 0).what,
+            Sizes::Each(kind, size) => {
+                let mut bytes = vec![0; members.len()];
+                for part in &operation.parts {
+                    bytes[place(part.task)? as usize] = size(part);
+                }
+                What::Vector(Vector {
+                    kind,
+                    root,
+                    bytes: bytes.into(),
+                    receives: Arc::new([]),
+                })
+            }
         };
         for part in &operation.parts {
-            let (Some(place), Some(root)) = (place(part.task), root) else {
-                let message = format!(
-                    "task {} is not in communicator C{}",
-                    part.task, operation.communicator
-                );
-                return refuse(message, "only its tasks take part");
+            let own = Part {
+                what: what.clone(),
+                place: place(part.task)?,
+                members: members.clone(),
+                number: number as u32,
             };
-            let bytes = match kind {
-                Kind::Alltoall if part.receive == 1 => part.send.div_ceil(members.len() as u64),
-                _ => bytes,
-            };
-            let own = Part::new(
-                kind,
-                &members,
-                place as u32,
-                root as u32,
-                bytes,
-                number as u32,
-            );
             let node = self.builders[part.task as usize].add_collective(own);
             if finished.insert((id, part.task), node).is_some() {
                 let message = format!("task {} takes part in G{id} twice", part.task);

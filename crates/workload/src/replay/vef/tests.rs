@@ -69,6 +69,95 @@ fn every_collective_operation() {
     }
 }
 
+/// A trace of one operation of four tasks with these sends and receives.
+fn one(op: u32, sizes: [(u64, u64); 4]) -> String {
+    let parts = sizes
+        .iter()
+        .zip(0..)
+        .map(|((send, receive), task)| format!("G0 0 {op} {task} {send} {receive} 0 0 -1\n"));
+    format!(
+        "VEF3 4 0 1 1 0 0\nC0 0 1 2 3\n{}",
+        parts.collect::<String>()
+    )
+}
+
+#[test]
+fn copies_may_have_different_sizes() {
+    let sent = |op, sizes| {
+        let trace = read_bytes("vef", "", one(op, sizes).as_bytes()).unwrap();
+        let run = replay(&trace).finish();
+        let all = run.messages.iter();
+        let mut sent: Vec<_> = all.map(|one| (one.from, one.to, one.bytes)).collect();
+        sent.sort_unstable();
+        sent
+    };
+    let gather = [(0, 300), (100, 0), (200, 0), (300, 0)];
+    assert_eq!(sent(3, gather), [(1, 0, 100), (2, 0, 200), (3, 0, 300)]);
+    let scatter = [(0, 100), (0, 200), (9, 0), (0, 300)];
+    assert_eq!(sent(4, scatter), [(2, 0, 100), (2, 1, 200), (2, 3, 300)]);
+    // Around the ring every task sends on all but the contribution of its successor.
+    let each = [100, 200, 300, 400];
+    let around = sent(5, each.map(|bytes| (bytes, bytes)));
+    for (from, next) in [(0, 1), (1, 2), (2, 3), (3, 0)] {
+        let own = around.iter().filter(|one| (one.0, one.1) == (from, next));
+        assert_eq!(
+            own.map(|one| one.2).sum::<u64>(),
+            1_000 - each[next as usize]
+        );
+    }
+}
+
+#[test]
+fn sizes_that_do_not_agree_are_refused() {
+    for (op, sizes, line, values) in [
+        (
+            0,
+            [(64, 0), (0, 64), (0, 64), (0, 128)],
+            6,
+            ["3 is 128", "0 is 64 (line 3)"],
+        ),
+        (
+            0,
+            [(128, 0), (0, 64), (0, 64), (0, 64)],
+            4,
+            ["1 is 64", "0 is 128 (line 3)"],
+        ),
+        (
+            1,
+            [(0, 64), (64, 0), (32, 0), (64, 0)],
+            5,
+            ["2 is 32", "0 is 64 (line 3)"],
+        ),
+        (
+            2,
+            [(8_000, 8_000), (8, 8), (8, 8), (8, 8)],
+            4,
+            ["1 is 8", "0 is 8000 (line 3)"],
+        ),
+        (
+            7,
+            [(100, 0), (100, 0), (300, 0), (100, 0)],
+            5,
+            ["2 is 300", "0 is 100 (line 3)"],
+        ),
+        (
+            7,
+            [(400, 0), (400, 1), (400, 1), (400, 1)],
+            4,
+            ["1 is 1", "receive of 1 at all"],
+        ),
+    ] {
+        let said = refused("vef", "", &one(op, sizes));
+        assert!(
+            said.contains(&format!("line {line}: the size of task ")),
+            "{said}"
+        );
+        for value in values {
+            assert!(said.contains(value), "{said:?} lacks {value:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_wrong_is_refused_with_its_line() {
     let good = TRACE.replace("G0 0 2 0 8 8 3 0 1", "G0 0 2 0 8 8 1 0 3");
