@@ -185,6 +185,8 @@ class Converter:
             for request in pending(call):
                 if request in process.requests:
                     process.rank.wait(process.requests.pop(request))
+        elif name == "MPI_Cancel":
+            self.cancel(process, call, place)
         elif name in ("MPI_Probe", "MPI_Iprobe"):
             self.leave_out(process, call, NEVER_OVER, place)
         elif name == "MPI_Start":
@@ -195,6 +197,17 @@ class Converter:
             self.leave_out(process, call, OTHERS, place)
         else:
             self.communicate(process, call, place)
+
+    def cancel(self, process, call, place):
+        """Takes a receive back, as if it had never been posted. Sends have left."""
+        label = process.requests.get(call.numbers("request")[0])
+        words = process.rank.drop(label) if label else None
+        if words is None:
+            self.leave_out(process, call, "it cancels no receive", place)
+            return
+        size = int(re.match(r"recv (\d+)b", words)[1])
+        self.report.take_back("receives", size)
+        self.report.leave_out("cancelled receives", "they are taken to have got no message", size, place)
 
     def leave_out(self, process, call, why, place):
         """Counts a call that is left out, with its bytes as far as the text says them."""

@@ -48,6 +48,16 @@ class Rank:
     def receive(self, size, source, tag, background=False):
         return self._call(f"recv {size}b from {source} tag {tag}", background)
 
+    def drop(self, label):
+        """Takes an operation back; what waits for it goes on. Its words, or None if it is no receive."""
+        lines = range(len(self.lines) - 1, -1, -1)
+        at = next(at for at in lines if self.lines[at].startswith(f"{label}: "))
+        words = self.lines[at].partition(": ")[2]
+        if not words.startswith("recv "):
+            return None
+        self.lines[at] = f"{label}: calc 0"
+        return words
+
     def wait(self, label):
         self.before.append((label, False))
 
@@ -192,6 +202,11 @@ class Report:
         row = self.written.setdefault(name, [0, 0])
         row[0] += 1
         row[1] += size
+
+    def take_back(self, name, size):
+        """One of these, which was told before, is not in the schedule."""
+        self.written[name][0] -= 1
+        self.written[name][1] -= size
 
     def leave_out(self, name, why, size=0, place="", count=1):
         """Calls with these bytes in all are left out; `place` is that of the first."""

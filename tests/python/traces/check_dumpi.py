@@ -284,6 +284,23 @@ def check_waits(folder):
     assert "ignored" not in said, said
 
 
+def check_cancelled(folder):
+    """A cancelled receive is left out and told of; a cancelled send has left."""
+    texts = Texts(2)
+    end = lambda peer: [f"int {peer}", "int tag=1", WORLD, "MPI_Request request=[4]"]
+    texts.call(0, "MPI_Isend", "int count=2", DOUBLE, *end("dest=1"))
+    texts.call(1, "MPI_Irecv", "int count=3", DOUBLE, *end("source=0"))
+    texts.all("MPI_Cancel", "MPI_Request request=[4]")
+    texts.all("MPI_Wait", "MPI_Request request=[4]")
+    texts.call(1, "MPI_Recv", "int count=2", DOUBLE, *end("source=0")[:3])
+    schedule, said, head = texts.convert(folder)
+    assert sent(schedule) == Counter({(0, 1, 16): 1}), schedule
+    assert re.findall(r"recv (\d+)b", schedule[1]) == ["16"], schedule
+    assert "1 receives of 16 bytes\n" in said, said
+    assert any(line.startswith("1 cancelled receives of 24 bytes ignored") for line in head), head
+    assert "1 MPI_Cancel ignored: it cancels no receive" in said, said
+
+
 def check_types(folder):
     old = "MPI_Datatype oldtype=14 (MPI_DOUBLE)"
     for name, arguments, size in [
@@ -491,6 +508,7 @@ def check(folder):
     check_in_place(folder)
     check_unknown(folder)
     check_waits(folder)
+    check_cancelled(folder)
     check_types(folder)
     check_reports(folder)
     check_refusals(folder)
