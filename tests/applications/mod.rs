@@ -244,7 +244,9 @@ fn hang(script: &mut Script) {
 
 const HANG: &str = "3 of its tasks wait for ever, with no message on its way and nothing to \
                     compute: task 0 waits for a message from task 1 with tag 5; task 1 waits for \
-                    task 2 to receive its long message; task 2 waits for a message from task 3";
+                    task 2 to receive its long message; task 2 waits for a message from task 3; \
+                    long messages wait for their receives: start the receives before the sends, \
+                    or raise mpi.rendezvous_from of the workload above their size";
 
 #[test]
 fn a_hung_application_is_an_error_that_names_who_waits_for_whom() {

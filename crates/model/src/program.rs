@@ -15,7 +15,7 @@ pub mod exit {
     pub const BAD_INPUT: u8 = 2;
     /// A claim does not hold, or is undecided.
     pub const CLAIM_FAILED: u8 = 3;
-    /// Packets in flight can never move again.
+    /// Packets in flight can never move again, or an application waits for ever.
     pub const STALLED: u8 = 4;
     /// Stopped; the same command goes on from there.
     pub const RESUMABLE: u8 = 85;

@@ -8,6 +8,14 @@ use weir_input::Duration;
 use weir_model::program::exit;
 use weir_model::{LATEST, Time};
 
+/// Remedy if long sends wait for receives that their tasks have not come to.
+const POSTED_LATE: &str = "long messages wait for their receives: start the receives before the \
+                           sends, or raise mpi.rendezvous_from of the workload above their size";
+
+/// Remedy if messages are missing.
+const UNMATCHED: &str = "complete the program: each receive needs a send with its tag, and a \
+                         receive from any task may have taken the message of another";
+
 /// Reasons why a valid run did not come to its end. All are fatal for the run.
 #[derive(Debug, Error)]
 pub enum RunError {
@@ -22,10 +30,11 @@ pub enum RunError {
     /// The tasks of an application wait for each other, or for messages that are never sent.
     #[error(
         "the application {job:?} hangs, as seen at {}: {tasks} of its tasks wait for ever, with no \
-         message on its way and nothing to compute: {}{}",
+         message on its way and nothing to compute: {}{}; {}",
         Duration(*simulated_ps),
         waiting.join("; "),
-        if *tasks > waiting.len() as u64 { "; …" } else { "" }
+        if *tasks > waiting.len() as u64 { "; …" } else { "" },
+        if *rendezvous { POSTED_LATE } else { UNMATCHED }
     )]
     Hung {
         /// Simulated time when it was noticed.
@@ -36,6 +45,8 @@ pub enum RunError {
         tasks: u64,
         /// The first of them with the operations they wait for; empty on ranks other than 0.
         waiting: Vec<String>,
+        /// True if one of those waits for the receive of a long message.
+        rendezvous: bool,
     },
     /// Nothing is left to happen but packets are in flight, and no cycle explains it.
     #[error(

@@ -4,6 +4,7 @@ use crate::error::RunError;
 use weir_engine::{Transport, gather};
 use weir_fabric::{JobState, Part};
 use weir_model::Time;
+use weir_workload::tasks::Obstacle;
 
 /// Number of waiting tasks that are named.
 const MOST: usize = 8;
@@ -29,15 +30,22 @@ pub fn search_hang(
     };
     let waiting = parts.iter();
     let waiting = waiting.flat_map(|part| part.waiting_tasks(job, MOST));
-    let waiting: Vec<(u32, String)> = waiting
-        .map(|waiting| (waiting.task, waiting.to_string()))
+    let long = |one: &Obstacle| matches!(one, Obstacle::Receive { .. });
+    let waiting: Vec<(u32, String, bool)> = waiting
+        .map(|waiting| {
+            let long = waiting.obstacles.iter().any(long);
+            (waiting.task, waiting.to_string(), long)
+        })
         .collect();
-    let gathered = gather(transport, waiting)?;
+    let mut waiting = gather(transport, waiting)?.unwrap_or_default().concat();
+    waiting.sort_unstable();
+    waiting.truncate(MOST);
     Err(RunError::Hung {
         simulated_ps: now,
         job: names.get(usize::from(job)).unwrap_or(&"?").to_string(),
         tasks,
-        waiting: gathered.map_or(Vec::new(), |ranks| first_tasks(ranks.concat())),
+        rendezvous: waiting.iter().any(|(_, _, long)| *long),
+        waiting: waiting.into_iter().map(|(_, what, _)| what).collect(),
     })
 }
 
@@ -54,11 +62,4 @@ fn hung(sums: &[JobState]) -> Option<(u16, u64)> {
     let job = sums.iter().position(stuck)?;
     // No experiment has more jobs than that.
     Some((job as u16, sums[job].unfinished))
-}
-
-/// The operations that the first tasks, by number, wait for.
-fn first_tasks(mut waiting: Vec<(u32, String)>) -> Vec<String> {
-    waiting.sort_unstable();
-    waiting.truncate(MOST);
-    waiting.into_iter().map(|(_, what)| what).collect()
 }
