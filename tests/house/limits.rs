@@ -213,10 +213,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             79,
         ),
         ("crates/workload/src/replay/allprof/call.rs fn call", 77),
-        (
-            "crates/workload/src/replay/connections/mod.rs fn graphs",
-            93,
-        ),
         ("crates/workload/src/replay/simgrid/action.rs fn action", 75),
         (
             "crates/workload/src/replay/simgrid/action.rs fn collective",

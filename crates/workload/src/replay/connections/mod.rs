@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check::check;
 use super::input::Lines;
 use super::table::{Flow, most_tasks};
-use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale, task};
+use super::{Build, Builder, Content, Coverage, Fault, Node, Places, Refusal, Scale, task};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 
@@ -61,7 +62,8 @@ type Triggers = FxHashMap<u64, Fires>;
 /// The content of a file.
 #[derive(Default)]
 struct File {
-    nodes: Option<u64>,
+    /// The number of nodes, and its line.
+    nodes: Option<(u64, u64)>,
     /// The numbers of connections and triggers in its header.
     announced: [Option<u64>; 2],
     connections: Vec<((u32, u32), Connection)>,
@@ -85,11 +87,16 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
         triggers,
         mut coverage,
     } = file;
-    let most = most_tasks(connections.len());
-    let Some(nodes) = nodes.filter(|nodes| (1..=most).contains(nodes)) else {
+    let Some((nodes, line)) = nodes else {
         let remedy = "a connection matrix begins with `Nodes N`";
-        return Err(Fault::new("there is no number of nodes that can be simulated", remedy).into());
+        return Err(Fault::new("it does not say its number of nodes", remedy).into());
     };
+    let most = most_tasks(connections.len());
+    if !(1..=most).contains(&nodes) {
+        let message = format!("`Nodes {nodes}` with {} connections", connections.len());
+        let remedy = format!("write 1 to {most}; connections make more nodes possible");
+        return Err(Fault::at_line(line, message, remedy).into());
+    }
     let there = [connections.len(), triggers.len()];
     for (what, at) in ["Connections", "Triggers"].into_iter().zip(0..) {
         let there = there[at];
@@ -103,7 +110,14 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     for (_, connection) in &connections {
         coverage.simulated("messages", 1, connection.bytes.unwrap_or(0));
     }
-    coverage.simulated("triggers", triggers.len() as u64, 0);
+    let used: FxHashSet<u64> = connections
+        .iter()
+        .filter_map(|(_, one)| one.trigger)
+        .collect();
+    let used = used.len() as u64;
+    coverage.simulated("triggers", used, 0);
+    let why = "they start no message";
+    coverage.ignored("triggers", triggers.len() as u64 - used, 0, why);
     Ok(Content::new(graphs, coverage, lines.hash()))
 }
 
@@ -178,7 +192,11 @@ impl File {
         match words {
             [] => {}
             [comment, ..] if comment.starts_with('#') => {}
-            ["Nodes", count] => once(&mut self.nodes, number(count)?)?,
+            ["Nodes", count] => {
+                let mut nodes = self.nodes.map(|(nodes, _)| nodes);
+                once(&mut nodes, number(count)?)?;
+                self.nodes = nodes.map(|nodes| (nodes, line));
+            }
             ["Connections", count] => once(&mut self.announced[0], number(count)?)?,
             ["Triggers", count] => once(&mut self.announced[1], number(count)?)?,
             ["Failures", "0"] => {}
@@ -198,7 +216,13 @@ impl File {
                 }
             }
             [pair, rest @ ..] if pair.contains("->") => {
-                let tasks = u32::try_from(self.nodes.unwrap_or(0)).unwrap_or(u32::MAX);
+                let Some((nodes, _)) = self.nodes else {
+                    return Err((
+                        "a connection before the number of nodes".into(),
+                        "begin the file with `Nodes N`".into(),
+                    ));
+                };
+                let tasks = u32::try_from(nodes).unwrap_or(u32::MAX);
                 let ends = ends(pair, tasks)?;
                 let mut connection = self.options(rest, unit)?;
                 connection.line = line;
@@ -219,7 +243,11 @@ impl File {
     fn options(&mut self, words: &[&str], unit: u64) -> Result<Connection, Wrong> {
         let mut connection = Connection::default();
         let mut words = words.iter().copied().peekable();
+        let mut seen: Vec<&str> = Vec::new();
         while let Some(key) = words.next() {
+            if seen.contains(&key) {
+                return Err((format!("`{key}` is written twice"), "write it once".into()));
+            }
             if key == "msg" {
                 // The message's number, which may be left out.
                 words.next_if(|word| word.parse::<u64>().is_ok());
@@ -240,6 +268,7 @@ impl File {
                     format!("`{}` and `msg` are", KEYS.join("`, `")),
                 ));
             }
+            seen.push(key);
             let Some(value) = words.next() else {
                 return Err((format!("`{key}` has no value"), "write it".into()));
             };
@@ -269,10 +298,29 @@ impl File {
                 "it is not said when the connection starts".into(),
                 "write `start T` or `trigger N`".into(),
             )),
+            (Some(_), Some(_), _) => Err((
+                "a connection with `start` and with `trigger`".into(),
+                "write one of them".into(),
+            )),
             _ => Ok(connection),
         }
     }
 }
+
+/// The operations of the tasks while connections are added.
+struct Assembly {
+    builders: Vec<Builder>,
+    places: Places,
+    /// Number of messages of each pair so far.
+    pairs: FxHashMap<(u32, u32), u32>,
+    /// The task and operation that fire each trigger.
+    fired: FxHashMap<u64, Vec<(u32, u32)>>,
+    /// The task, operation and line that each trigger starts.
+    started: FxHashMap<u64, Vec<(u32, u32, u64)>>,
+}
+
+/// Number of tags that distinguish the messages of a pair of tasks.
+const TAGS: u32 = 1 << 15;
 
 /// The operations of each task.
 fn graphs(
@@ -281,12 +329,41 @@ fn graphs(
     tasks: u32,
     compute: Scale,
 ) -> Result<Vec<super::TaskGraph>, Fault> {
-    let mut builders: Vec<Builder> = Vec::new();
-    builders.resize_with(tasks as usize, Builder::default);
-    // The task and operation that fire each trigger.
-    let mut fired: FxHashMap<u64, Vec<(u32, u32)>> = FxHashMap::default();
-    let mut waiting = Vec::new();
-    for &((from, to), ref connection) in connections {
+    let mut all = Assembly {
+        builders: Vec::new(),
+        places: Places::default(),
+        pairs: FxHashMap::default(),
+        fired: FxHashMap::default(),
+        started: FxHashMap::default(),
+    };
+    all.builders.resize_with(tasks as usize, Builder::default);
+    for (ends, connection) in connections {
+        all.add(*ends, connection, triggers, compute)?;
+    }
+    all.join(triggers)?;
+    let places = all.places;
+    let mut graphs: Vec<_> = all.builders.into_iter().map(Builder::build).collect();
+    check(&mut graphs, &|task, node| places.of(task, node))?;
+    Ok(graphs)
+}
+
+impl Assembly {
+    fn put(&mut self, task: u32, node: Node, line: u64) -> u32 {
+        let number = self.builders[task as usize].add(node);
+        self.places.set(task, number, line);
+        number
+    }
+
+    /// Adds a message.
+    fn add(
+        &mut self,
+        (from, to): (u32, u32),
+        connection: &Connection,
+        triggers: &Triggers,
+        compute: Scale,
+    ) -> Result<(), Fault> {
+        let line = connection.line;
+        let refuse = |(message, remedy): Wrong| Fault::at_line(line, message, remedy);
         let start = connection.start.unwrap_or(0);
         let flow = Flow {
             from,
@@ -294,47 +371,87 @@ fn graphs(
             bytes: connection.bytes.unwrap_or(0),
             start: compute.of(start).unwrap_or(u64::MAX),
         };
-        flow.check()
-            .map_err(|(message, remedy)| Fault::at_line(connection.line, message, remedy))?;
-        let delay = (flow.start > 0).then(|| builders[from as usize].add(Node::delay(flow.start)));
-        let send = builders[from as usize].add(Node::send(to, flow.bytes, 0));
-        let first = delay.unwrap_or(send);
+        flow.check().map_err(refuse)?;
+        // Each receive takes its own message, whatever the order of their starts.
+        let count = self.pairs.entry((from, to)).or_default();
+        let tag = *count % TAGS;
+        *count += 1;
+        let delay = (flow.start > 0).then(|| self.put(from, Node::delay(flow.start), line));
+        let send = self.put(from, Node::send(to, flow.bytes, tag), line);
         if let Some(delay) = delay {
-            builders[from as usize].requires(send, delay);
+            self.builders[from as usize].requires(send, delay);
         }
-        let receive = builders[to as usize].add(Node::receive(from, flow.bytes, 0));
-        if let Some(trigger) = connection.send_done {
-            fired.entry(trigger).or_default().push((from, send));
-        }
-        if let Some(trigger) = connection.receive_done {
-            fired.entry(trigger).or_default().push((to, receive));
+        let receive = self.put(to, Node::receive(from, flow.bytes, tag), line);
+        let known = |trigger: u64| match triggers.contains_key(&trigger) {
+            true => Ok(trigger),
+            false => Err(refuse((
+                format!("there is no trigger {trigger}"),
+                format!("write `trigger id {trigger} oneshot`"),
+            ))),
+        };
+        let done = [
+            (connection.send_done, from, send),
+            (connection.receive_done, to, receive),
+        ];
+        for (trigger, task, node) in done {
+            if let Some(trigger) = trigger {
+                let fired = self.fired.entry(known(trigger)?).or_default();
+                fired.push((task, node));
+            }
         }
         if let Some(trigger) = connection.trigger {
-            waiting.push((trigger, from, first, connection.line));
+            let started = self.started.entry(known(trigger)?).or_default();
+            started.push((from, send, line));
         }
+        Ok(())
     }
-    let mut started: FxHashMap<u64, u64> = FxHashMap::default();
-    for (trigger, ..) in &waiting {
-        *started.entry(*trigger).or_default() += 1;
-    }
-    for (trigger, task, node, line) in waiting {
-        let refuse = |message: String, remedy: &str| Err(Fault::at_line(line, message, remedy));
-        let events = fired.get(&trigger).map_or(0, Vec::len) as u64;
-        let needed = match triggers.get(&trigger) {
-            None => {
-                let message = format!("there is no trigger {trigger}");
-                return refuse(message, "write `trigger id N oneshot`");
+
+    /// Makes messages wait for the events of their triggers.
+    fn join(&mut self, triggers: &Triggers) -> Result<(), Fault> {
+        let started = std::mem::take(&mut self.started);
+        let mut order: Vec<_> = started.into_iter().collect();
+        order.sort_unstable_by_key(|(_, started)| started[0].2);
+        for (trigger, started) in order {
+            let fired = self.fired.remove(&trigger).unwrap_or_default();
+            self.fires(trigger, triggers[&trigger], &fired, &started)?;
+            let (owner, _, line) = started[0];
+            let mut fired: Vec<u32> = fired.iter().map(|&(_, node)| node).collect();
+            if fired.len() > 1 && started.len() > 1 {
+                // An operation between them: the pairs of events and messages may be many.
+                let between = self.put(owner, Node::delay(0), line);
+                let builder = &mut self.builders[owner as usize];
+                fired.iter().for_each(|&one| builder.requires(between, one));
+                fired = vec![between];
             }
-            Some(Fires::Each) if events > 1 || started[&trigger] > 1 => {
+            let builder = &mut self.builders[owner as usize];
+            for (_, node, _) in started {
+                fired.iter().for_each(|&one| builder.requires(node, one));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a trigger whose events do not tell when its messages start.
+    fn fires(
+        &self,
+        trigger: u64,
+        fires: Fires,
+        fired: &[(u32, u32)],
+        started: &[(u32, u32, u64)],
+    ) -> Result<(), Fault> {
+        let (events, messages) = (fired.len() as u64, started.len());
+        let refuse =
+            |message: String, remedy: &str| Err(Fault::at_line(started[0].2, message, remedy));
+        let needed = match fires {
+            Fires::Each if events > 1 || messages > 1 => {
                 let message = format!(
-                    "the trigger {trigger} starts one of {} messages at each of {events} events, \
-                     in an order that the file does not say",
-                    started[&trigger]
+                    "the trigger {trigger} starts one of {messages} messages at each of {events} \
+                     events, in an order that the file does not say"
                 );
                 return refuse(message, "write a `oneshot` trigger for each of them");
             }
-            Some(Fires::Each) => 1,
-            Some(&Fires::After(events)) => events,
+            Fires::Each => 1,
+            Fires::After(events) => events,
         };
         if needed != events {
             let message = format!(
@@ -342,30 +459,17 @@ fn graphs(
             );
             return refuse(message, "a barrier counts all connections that name it");
         }
-        for &(owner, before) in fired.get(&trigger).into_iter().flatten() {
-            if owner != task {
+        for &(task, _, line) in started {
+            if let Some((owner, _)) = fired.iter().find(|(owner, _)| *owner != task) {
                 let message = format!(
-                    "the trigger {trigger} is fired by task {owner} and starts a message of task {task}, which cannot know"
+                    "the trigger {trigger} is fired by task {owner} and starts a message of task \
+                     {task}, which cannot know"
                 );
-                return refuse(
-                    message,
-                    "use a `recv_done_trigger` of a message to that task",
-                );
+                let remedy = "use a `recv_done_trigger` of a message to that task";
+                return Err(Fault::at_line(line, message, remedy));
             }
-            builders[task as usize].requires(node, before);
         }
-    }
-    let graphs: Vec<_> = builders.into_iter().map(Builder::build).collect();
-    match graphs
-        .iter()
-        .zip(0..)
-        .find(|(graph, _)| graph.cycle().is_some())
-    {
-        None => Ok(graphs),
-        Some((_, task)) => Err(Fault::new(
-            format!("messages of task {task} wait for each other over their triggers"),
-            "remove one of the triggers",
-        )),
+        Ok(())
     }
 }
 

@@ -51,6 +51,48 @@ fn spellings_of_other_versions_are_read() {
     assert_eq!(sent(&again), sent(MATRIX));
 }
 
+#[test]
+fn a_receive_fires_its_trigger_when_its_own_message_is_there() {
+    // The second line's message leaves first, and takes 1 ns and 1 ps a byte.
+    let text = "Nodes 3\n0->1 start 50000 size 100 recv_done_trigger 7\n0->1 start 0 size 300\n\
+        1->2 trigger 7 size 200\ntrigger id 7 oneshot\n";
+    let trace = read_bytes("connections", "", text.as_bytes()).unwrap();
+    let run = replay(&trace).finish();
+    let last = run.messages.iter().find(|sent| sent.from == 1).unwrap();
+    assert_eq!(last.at, 50_000 + 100 + NS);
+}
+
+#[test]
+fn a_barrier_of_several_messages_starts_several() {
+    let text = "Nodes 2\n0->1 start 0 size 100 send_done_trigger 7\n\
+        0->1 start 0 size 300 send_done_trigger 7\n0->1 trigger 7 size 10\n\
+        0->1 trigger 7 size 20\ntrigger id 7 barrier count 2\ntrigger id 8 oneshot\n";
+    let trace = read_bytes("connections", "", text.as_bytes()).unwrap();
+    let run = replay(&trace).finish();
+    let later: Vec<_> = run
+        .messages
+        .iter()
+        .filter(|sent| sent.bytes < 100)
+        .collect();
+    let both = run
+        .messages
+        .iter()
+        .map(|sent| sent.bytes)
+        .filter(|&bytes| bytes >= 100);
+    // Both have left when the longer one has, or the second of them behind the first.
+    let left = [300, both.sum()];
+    assert!(
+        later.iter().all(|sent| left.contains(&sent.at)),
+        "{:?}",
+        later[0].at
+    );
+    assert_eq!(later[0].at, later[1].at);
+    assert_eq!(
+        trace.coverage.to_string(),
+        "4 messages of 430 bytes in all, 2 triggers (1 ignored: they start no message)"
+    );
+}
+
 /// The matrix with one change is refused with these words.
 fn assert_refused(from: &str, to: &str, parts: &[&str]) {
     assert!(MATRIX.contains(from));
@@ -70,7 +112,39 @@ fn what_is_wrong_is_refused_with_its_line() {
             "Connections 4",
             ["Connections 4", "there are 3", "not complete"],
         ),
-        ("Nodes 4\n", "", ["line 2", "no task 0 among 0", ""]),
+        (
+            "Nodes 4\n",
+            "",
+            ["line 2", "before the number of nodes", "`Nodes N`"],
+        ),
+        (
+            "Nodes 4",
+            "Nodes 100000",
+            ["line 1", "`Nodes 100000` with 3 connections", "1 to 65584"],
+        ),
+    ] {
+        assert_refused(from, to, &parts);
+    }
+}
+
+#[test]
+fn numbers_and_keys_that_do_not_fit_are_refused_with_their_line() {
+    for (from, to, parts) in [
+        (
+            "start 0",
+            "start 0 start 500",
+            ["line 5", "`start` is written twice", "once"],
+        ),
+        (
+            "start 0",
+            "start 0 trigger 7",
+            ["line 5", "`start` and with `trigger`", "one of them"],
+        ),
+        (
+            "start 0",
+            "start 0 send_done_trigger 9",
+            ["line 5", "no trigger 9", "`trigger id 9 oneshot`"],
+        ),
         (
             "trigger id",
             "Nodes 2\ntrigger id",
@@ -158,6 +232,19 @@ fn triggers_that_say_nothing_sensible_are_refused() {
     ] {
         assert_refused(from, to, &parts);
     }
+    let circle = "Nodes 4\n0->1 trigger 1 size 640 recv_done_trigger 2\n\
+        1->0 trigger 2 size 640 recv_done_trigger 1\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n";
+    let said = refused("connections", "", circle);
+    assert!(
+        said.contains("line 3: a deadlock: task 0 waits for a message from task 1"),
+        "{said}"
+    );
+    let own = circle
+        .replace("1->0", "0->2")
+        .replace("recv_done", "send_done");
+    let said = refused("connections", "", &own);
+    assert!(said.contains("line 2") || said.contains("line 3"), "{said}");
+    assert!(said.contains("waits for itself"), "{said}");
     let two = MATRIX.replace("start 0 size", "trigger 7 size");
     let said = refused("connections", "", &two.replace("oneshot", "multishot"));
     for part in [
