@@ -220,6 +220,34 @@ fn numbers_in_headers_take_no_memory() {
     }
 }
 
+/// A short line may stand for many operations: of every GPU, or of every pair of an event and a
+/// message.
+#[test]
+fn a_few_lines_take_no_memory_for_all_that_they_mean() {
+    let layers = "l -1 1 ALLREDUCE 800 1 ALLGATHER 800 1 ALLREDUCE 800 1\n".repeat(30);
+    let gpus = |count: u64| format!("HYBRID_TRANSFORMER all_gpus: {count}\n30\n{layers}");
+    let events = "0->1 start 0 size 8 send_done_trigger 1\n".repeat(4_000);
+    let starts = "0->1 trigger 1 size 8\n".repeat(4_000);
+    let barrier = format!("Nodes 2\n{events}{starts}trigger id 1 barrier count 4000\n");
+    for (format, text) in [
+        ("simai", gpus(65_536)),
+        ("simai", gpus(1_048_576)),
+        ("connections", barrier),
+    ] {
+        let mut outcome = None;
+        let files = [("trace", text.as_bytes())];
+        let peak = peak_of(|| outcome = Some(attempt(format, "", &files).map(|_| ())));
+        let most = BASE + PER_BYTE * text.len();
+        assert!(
+            peak <= most,
+            "{format}: {peak} bytes for a file of {}",
+            text.len()
+        );
+        let outcome = outcome.expect("it ran");
+        assert!(outcome.is_ok(), "{format}: {outcome:?}");
+    }
+}
+
 #[test]
 fn numbers_of_a_section_and_of_binary_headers_take_no_memory() {
     let flows = "source,destination,bytes\n0,1,5\n";

@@ -3,13 +3,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A number of operations of a kind, and their bytes.
+use weir_input::Duration;
+use weir_model::Time;
+
+/// A number of operations of a kind, their bytes and their times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Operations.
     pub count: u64,
     /// Bytes.
     pub bytes: u64,
+    /// Simulated time of computations, ps.
+    pub time: Time,
 }
 
 /// The operations of one kind in a trace.
@@ -26,9 +31,10 @@ pub struct Row {
 }
 
 impl Amount {
-    fn add(&mut self, count: u64, bytes: u64) {
+    fn add(&mut self, count: u64, bytes: u64, time: Time) {
         self.count = self.count.saturating_add(count);
         self.bytes = self.bytes.saturating_add(bytes);
+        self.time = self.time.saturating_add(time);
     }
 }
 
@@ -42,7 +48,12 @@ pub struct Coverage {
 impl Coverage {
     /// Adds simulated operations.
     pub fn simulated(&mut self, name: impl Into<Cow<'static, str>>, count: u64, bytes: u64) {
-        self.row(name.into()).seen.add(count, bytes);
+        self.row(name.into()).seen.add(count, bytes, 0);
+    }
+
+    /// Adds simulated operations that take this time together.
+    pub fn timed(&mut self, name: impl Into<Cow<'static, str>>, count: u64, time: Time) {
+        self.row(name.into()).seen.add(count, 0, time);
     }
 
     /// Adds ignored operations, with the reason.
@@ -55,12 +66,19 @@ impl Coverage {
     ) {
         let why = why.into();
         let row = self.row(name.into());
-        row.seen.add(count, bytes);
-        row.ignored.add(count, bytes);
+        row.seen.add(count, bytes, 0);
+        row.ignored.add(count, bytes, 0);
         match row.why.iter_mut().find(|(one, _)| *one == why) {
             Some((_, of_it)) => *of_it = of_it.saturating_add(count),
             None => row.why.push((why, count)),
         }
+    }
+
+    /// Tells that simulated operations, which were added before, are ignored after all.
+    pub fn dropped(&mut self, name: &'static str, count: u64, bytes: u64, why: &'static str) {
+        let seen = self.row(name.into()).seen;
+        self.ignored(name, count, bytes, why);
+        self.row(name.into()).seen = seen;
     }
 
     fn row(&mut self, name: Cow<'static, str>) -> &mut Row {
@@ -77,8 +95,8 @@ impl Coverage {
         &mut self.rows[at]
     }
 
-    /// As named numbers: `sends`, `sends_bytes`, and `sends_ignored`, `sends_ignored_bytes` if some
-    /// are.
+    /// As named numbers: `sends`, `sends_bytes`, `computations_ps`, and `sends_ignored`,
+    /// `sends_ignored_bytes` if some are.
     pub fn numbers(&self) -> Vec<(String, u64)> {
         let mut numbers: Vec<(String, u64)> = Vec::new();
         // Names of kinds from a file may differ only in a space.
@@ -91,6 +109,9 @@ impl Coverage {
             put(name.to_string(), amount.count);
             if amount.bytes > 0 {
                 put(format!("{name}_bytes"), amount.bytes);
+            }
+            if amount.time > 0 {
+                put(format!("{name}_ps"), amount.time);
             }
         };
         for row in self.rows.iter().filter(|row| row.seen.count > 0) {
@@ -115,9 +136,12 @@ impl fmt::Display for Coverage {
                 write!(f, ", ")?;
             }
             write!(f, "{} {}", row.seen.count, row.name)?;
+            let all = if row.seen.count > 1 { " in all" } else { "" };
             if row.seen.bytes > 0 {
-                let all = if row.seen.count > 1 { " in all" } else { "" };
                 write!(f, " of {} bytes{all}", row.seen.bytes)?;
+            }
+            if row.seen.time > 0 {
+                write!(f, " of {}{all}", Duration(row.seen.time))?;
             }
             let why = row.why.iter().filter(|(_, count)| *count > 0);
             match why.collect::<Vec<_>>().as_slice() {
@@ -147,15 +171,17 @@ mod tests {
         coverage.ignored("sends", 2, 20, "one reason");
         coverage.ignored("sends", 1, 5, "another");
         coverage.ignored("waits", 3, 0, "nothing is open");
+        coverage.timed("computations", 2, 1_500_000);
         assert_eq!(
             coverage.to_string(),
             "7 sends of 65 bytes in all (2 ignored: one reason; 1 ignored: another), \
-             3 waits (ignored: nothing is open)"
+             3 waits (ignored: nothing is open), 2 computations of 1.5 us in all"
         );
         let numbers = coverage.numbers();
         let ignored = |name: &str| numbers.iter().find(|(own, _)| own == name).map(|one| one.1);
         assert_eq!(ignored("sends_ignored"), Some(3));
         assert_eq!(ignored("sends_ignored_bytes"), Some(25));
+        assert_eq!(ignored("computations_ps"), Some(1_500_000));
     }
 
     #[test]

@@ -109,7 +109,10 @@ mod tests {
             "source, destination, bytes, start\n2,0,70,10\n0,1,50,3.5\n0,1,60,3.5\n0,0,5,0\n";
         let trace = read_bytes("flows", "tasks = 4\n", text.as_bytes()).unwrap();
         assert_eq!(trace.tasks(), 4);
-        assert_eq!(trace.coverage.to_string(), "4 messages of 185 bytes in all");
+        assert_eq!(
+            trace.coverage.to_string(),
+            "4 messages of 185 bytes in all, 1 messages that stay within a task of 5 bytes"
+        );
         let run = replay(&trace).finish();
         let sent: Vec<_> = run
             .messages

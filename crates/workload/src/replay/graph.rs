@@ -1,6 +1,6 @@
 //! Operations of a task of a trace, as a graph of dependencies.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::tasks::collectives::Kind as CollectiveKind;
 use crate::tasks::{Algorithms, Collective, Group, Op, Peer, Vector, VectorKind};
@@ -309,6 +309,56 @@ impl TaskGraph {
     }
 }
 
+/// Makes the operations of a task.
+pub type Make = Box<dyn Fn(Peer) -> TaskGraph + Send + Sync>;
+
+/// The graphs of the tasks of a trace.
+pub enum Graphs {
+    /// By task; tasks after the last of them do nothing.
+    Read(Vec<Arc<TaskGraph>>, Arc<TaskGraph>),
+    /// Made whenever a task needs its own, for this number of tasks that do the same with
+    /// different ones. The last one made is kept: its operations are often asked for in pieces.
+    Made(u32, Make, Mutex<Option<(Peer, Arc<TaskGraph>)>>),
+}
+
+impl Graphs {
+    /// The graph of a task.
+    pub fn of(&self, task: Peer) -> Arc<TaskGraph> {
+        match self {
+            Graphs::Read(graphs, idle) => graphs.get(task as usize).unwrap_or(idle).clone(),
+            Graphs::Made(tasks, make, last) => {
+                let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                if let Some((_, graph)) = last.as_ref().filter(|(own, _)| *own == task) {
+                    return graph.clone();
+                }
+                let graph = Arc::new(match task < *tasks {
+                    true => make(task),
+                    false => Builder::default().build(),
+                });
+                *last = Some((task, graph.clone()));
+                graph
+            }
+        }
+    }
+
+    /// Number of tasks that have operations, at most.
+    pub fn count(&self) -> u32 {
+        match self {
+            Graphs::Read(graphs, _) => graphs.len() as u32,
+            Graphs::Made(tasks, ..) => *tasks,
+        }
+    }
+
+    /// Bytes of memory of all, with additional ones for each operation.
+    pub fn memory_bytes(&self, each: usize) -> u64 {
+        let of = |graph: &TaskGraph| (graph.memory_bytes() + each * graph.nodes.len()) as u64;
+        match self {
+            Graphs::Read(graphs, _) => graphs.iter().map(|graph| of(graph)).sum(),
+            Graphs::Made(tasks, ..) => of(&self.of(0)) * u64::from(*tasks),
+        }
+    }
+}
+
 /// Collects the operations of a task.
 #[derive(Debug, Default)]
 pub struct Builder {
@@ -333,6 +383,16 @@ impl Builder {
             kind: Kind::Collective,
             ..Node::send(0, place, 0)
         })
+    }
+
+    /// An operation that was added before.
+    pub fn node(&self, node: u32) -> Node {
+        self.nodes[node as usize]
+    }
+
+    /// Makes an operation that was added before one without work.
+    pub fn empty(&mut self, node: u32) {
+        self.nodes[node as usize] = Node::delay(0);
     }
 
     /// Sets a part in a collective operation that was added before.

@@ -155,6 +155,10 @@ impl Lines {
         let mut limited = (&mut self.reader).take(LONGEST_LINE as u64 + 1);
         let read = limited.read_until(b'\n', &mut self.line);
         let count = read.map_err(|e| self.fault(format!("it cannot be read: {e}"), ""))?;
+        if count == 0 {
+            // An error at the end is in the last line.
+            self.number -= 1;
+        }
         if self.line.len() > LONGEST_LINE {
             return Err(self.fault("the line is too long", "this is no text of this format"));
         }

@@ -68,6 +68,7 @@ pub use attempt::{attempt, attempt_any};
 pub use coverage::Coverage;
 pub use goal::write as write_goal;
 pub use graph::{Builder, Kind, Node, Part, TaskGraph};
+use graph::{Graphs, Make};
 pub use input::Fault;
 use places::Places;
 pub use program::Replay;
@@ -101,6 +102,8 @@ pub const REGISTRY: &[Entry<Build>] = &[
 pub struct Content {
     /// The operations of each task; tasks after the last of them do nothing.
     pub graphs: Vec<TaskGraph>,
+    /// Makes the operations of each task instead, when they are needed.
+    pub make: Option<Make>,
     /// Number of tasks.
     pub tasks: u32,
     /// The part of the file that it covers.
@@ -115,6 +118,7 @@ impl Content {
         Content {
             tasks: graphs.len() as u32,
             graphs,
+            make: None,
             coverage,
             sha256,
         }
@@ -143,10 +147,7 @@ impl From<Fault> for Refusal {
 
 /// A recorded application.
 pub struct Trace {
-    /// The operations of each task; tasks after the last of them do nothing.
-    graphs: Vec<Arc<TaskGraph>>,
-    /// The empty graph of those tasks.
-    idle: Arc<TaskGraph>,
+    graphs: Graphs,
     tasks: u32,
     /// The part of the file that it covers.
     pub coverage: Coverage,
@@ -165,14 +166,14 @@ impl Trace {
     }
 
     /// The operations of a task.
-    pub fn graph(&self, task: Peer) -> &Arc<TaskGraph> {
-        self.graphs.get(task as usize).unwrap_or(&self.idle)
+    pub fn graph(&self, task: Peer) -> Arc<TaskGraph> {
+        self.graphs.of(task)
     }
 
     /// Additional time of each stretch of a task's operations over the previous ones, if it differs
     /// from their computation time ([`pace::pace`]).
     fn pace(&self, task: Peer) -> Option<&[Time]> {
-        let pace = || pace::pace(&self.graphs[task as usize]);
+        let pace = || pace::pace(&self.graph(task));
         let known = self.paces.get(task as usize)?;
         known.get_or_init(pace).as_deref()
     }
@@ -183,24 +184,25 @@ impl Trace {
         /// Bytes per operation for the check: its position in the file, and for sends and receives
         /// the other end.
         const CHECKED: usize = 13;
-        let of = |graph: &Arc<TaskGraph>| graph.memory_bytes() + CHECKED * graph.nodes.len();
-        self.graphs.iter().map(|graph| of(graph) as u64).sum()
+        self.graphs.memory_bytes(CHECKED)
     }
 
     /// Algorithms that its collective operations use, under this selection.
     pub fn algorithms(&self, algorithms: &Algorithms) -> Vec<Used> {
         let mut used: BTreeMap<Used, u64> = BTreeMap::new();
-        let parts = self.graphs.iter().flat_map(|graph| &graph.collectives);
-        // Each operation has one part at the first place.
-        for part in parts.filter(|part| part.place == 0 && part.members.len() > 1) {
-            let (operation, algorithm) = part.names(algorithms);
-            let one = Used {
-                operation,
-                tasks: part.members.len(),
-                algorithm,
-                count: 0,
-            };
-            *used.entry(one).or_default() += 1;
+        for graph in (0..self.graphs.count()).map(|task| self.graph(task)) {
+            let parts = graph.collectives.iter();
+            // Each operation has one part at the first place.
+            for part in parts.filter(|part| part.place == 0 && part.members.len() > 1) {
+                let (operation, algorithm) = part.names(algorithms);
+                let one = Used {
+                    operation,
+                    tasks: part.members.len(),
+                    algorithm,
+                    count: 0,
+                };
+                *used.entry(one).or_default() += 1;
+            }
         }
         used.into_iter()
             .map(|(one, count)| Used { count, ..one })
@@ -247,6 +249,9 @@ struct Common {
     sha256: Option<String>,
     #[serde(default)]
     compute: Scale,
+    /// Of formats with times.
+    #[serde(default)]
+    unit: Option<Duration>,
 }
 
 /// Traces in memory: the points of a study share them.
@@ -259,6 +264,10 @@ static KNOWN: Mutex<Vec<(String, Weak<Trace>)>> = Mutex::new(Vec::new());
 /// which no run could finish.
 pub fn read(section: &Chosen<Build>) -> Result<Arc<Trace>, ConfigError> {
     let common: Common = section.parse()?;
+    if common.unit.is_some_and(|unit| unit.0 == 0) {
+        let remedy = "write a longer time, such as \"1 ns\"";
+        return Err(section.refuse(Invalid::new("unit", "a unit of no time", remedy)));
+    }
     let path = Path::new(&common.file);
     let key = key(section, path);
     let mut known = KNOWN
@@ -277,13 +286,12 @@ pub fn read(section: &Chosen<Build>) -> Result<Arc<Trace>, ConfigError> {
         let message = format!("{}{place}: {}", common.file, fault.message);
         section.refuse(Invalid::new("file", message, fault.remedy))
     };
-    let content =
-        (section.variant.build)(section, path, common.compute).map_err(
-            |refusal| match refusal {
-                Refusal::Section(error) => error,
-                Refusal::File(fault) => refuse(fault),
-            },
-        )?;
+    let mut content = (section.variant.build)(section, path, common.compute).map_err(
+        |refusal| match refusal {
+            Refusal::Section(error) => error,
+            Refusal::File(fault) => refuse(fault),
+        },
+    )?;
     if content.tasks == 0 {
         return Err(refuse(Fault::new(
             "it has no task",
@@ -301,10 +309,17 @@ pub fn read(section: &Chosen<Build>) -> Result<Arc<Trace>, ConfigError> {
         return Err(section.refuse(Invalid::new("sha256", message, remedy)));
     }
     let name = path.file_name().map(|name| name.to_string_lossy());
+    stays(&mut content);
+    let graphs = match content.make {
+        Some(make) => Graphs::Made(content.tasks, make, Mutex::new(None)),
+        None => {
+            let graphs = content.graphs.into_iter().map(Arc::new).collect();
+            Graphs::Read(graphs, Arc::new(Builder::default().build()))
+        }
+    };
     let trace = Arc::new(Trace {
-        paces: content.graphs.iter().map(|_| OnceLock::new()).collect(),
-        graphs: content.graphs.into_iter().map(Arc::new).collect(),
-        idle: Arc::new(Builder::default().build()),
+        paces: (0..graphs.count()).map(|_| OnceLock::new()).collect(),
+        graphs,
         tasks: content.tasks,
         coverage: content.coverage,
         sha256: content.sha256,
@@ -312,6 +327,17 @@ pub fn read(section: &Chosen<Build>) -> Result<Arc<Trace>, ConfigError> {
     });
     known.push((key, Arc::downgrade(&trace)));
     Ok(trace)
+}
+
+/// Notes the messages of tasks to themselves: they are carried out, and no network sees them.
+fn stays(content: &mut Content) {
+    for (graph, task) in content.graphs.iter().zip(0..) {
+        let own = |node: &&Node| node.kind == Kind::Send && node.peer == task;
+        for node in graph.nodes.iter().filter(own) {
+            let name = "messages that stay within a task";
+            content.coverage.simulated(name, 1, node.amount);
+        }
+    }
 }
 
 /// Identity of a trace: its section, and the file's length and date.

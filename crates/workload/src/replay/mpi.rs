@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::check::check;
-use super::graph::MOST_OPERATIONS;
+use super::graph::{Kind, MOST_OPERATIONS};
 use super::input::Fault;
 use super::operations::{Call, Operations, Wrong};
 use super::{Builder, Content, Coverage, Node, Places};
@@ -75,11 +75,25 @@ impl Processes {
     /// # Errors
     /// If the task has too many operations.
     pub fn compute(&mut self, task: Peer, time: Time, line: u64) -> Result<(), Wrong> {
-        self.coverage.simulated("computations", 1, 0);
+        self.coverage.timed("computations", 1, time);
         if time > 0 {
             self.call(task, Node::compute(time), line)?;
         }
         Ok(())
+    }
+
+    /// Drops a receive that was started before, as if it had never been posted. False if the
+    /// operation is none.
+    pub fn cancel(&mut self, task: Peer, node: u32) -> bool {
+        let builder = &mut self.builders[task as usize];
+        let one = builder.node(node);
+        if one.kind != Kind::Receive {
+            return false;
+        }
+        builder.empty(node);
+        let why = "MPI_Cancel, which is taken to succeed";
+        self.coverage.dropped("receives", 1, one.amount, why);
+        true
     }
 
     /// Makes the task wait for an operation started before.

@@ -68,6 +68,21 @@ impl Call {
         }
     }
 
+    /// Bytes of the task at `place` among `tasks`: what it gives, or of a bcast and a scatter gets.
+    fn bytes(&self, place: u32, tasks: usize) -> u64 {
+        let sum = |all: &[u64]| all.iter().fold(0, |sum: u64, &one| sum.saturating_add(one));
+        match self {
+            Call::Plain { kind, bytes, .. } => data(*kind, *bytes, tasks),
+            Call::Rooted { own, .. } => *own,
+            Call::Known {
+                kind: VectorKind::Allgatherv,
+                all,
+            } => all[place as usize],
+            Call::Known { all, .. } => sum(all),
+            Call::Alltoallv { sends, .. } => sum(sends),
+        }
+    }
+
     /// True if two tasks may give these arguments for the same operation.
     fn fits(&self, other: &Call) -> bool {
         match (self, other) {
@@ -90,6 +105,15 @@ impl std::fmt::Display for Call {
     }
 }
 
+/// Bytes of a task in an operation of this number of tasks. Of an alltoall and a reduce-scatter,
+/// `bytes` is for one pair or task.
+pub fn data(kind: Kind, bytes: u64, tasks: usize) -> u64 {
+    match kind {
+        Kind::Alltoall | Kind::ReduceScatter => bytes.saturating_mul(tasks as u64),
+        _ => bytes,
+    }
+}
+
 /// A part with the arguments of a task.
 #[derive(Debug)]
 struct Written {
@@ -104,6 +128,8 @@ struct Operation {
     number: u32,
     /// Number of tasks that have named their parts.
     count: u32,
+    /// Bytes of those parts.
+    bytes: u64,
     /// The first part; for operations with different sizes, all parts.
     parts: Vec<Written>,
 }
@@ -158,6 +184,22 @@ impl Operations {
         call: Call,
         places: &Places,
     ) -> Result<u32, Wrong> {
+        let put = |part| builder.add_collective(part);
+        self.put(put, task, group, call, places)
+    }
+
+    /// The same; `put` keeps the part in the task's program and returns its number there.
+    ///
+    /// # Errors
+    /// As [`Operations::part`].
+    pub fn put(
+        &mut self,
+        put: impl FnOnce(Part) -> u32,
+        task: Peer,
+        group: usize,
+        call: Call,
+        places: &Places,
+    ) -> Result<u32, Wrong> {
         let known = &mut self.groups[group];
         let tasks = known.members.len();
         let Some(&place) = known.places.get(&task) else {
@@ -197,13 +239,15 @@ impl Operations {
             ));
         }
         operation.count += 1;
+        let bytes = call.bytes(place, tasks);
+        operation.bytes = operation.bytes.saturating_add(bytes);
         // Vectors are set after all parts are known.
         let (kind, root, bytes) = match call {
             Call::Plain { kind, root, bytes } => (kind, root, bytes),
             _ => (Kind::Barrier, 0, 0),
         };
         let part = Part::new(kind, &known.members, place, root, bytes, operation.number);
-        let node = builder.add_collective(part);
+        let node = put(part);
         if operation.parts.is_empty() || !matches!(call, Call::Plain { .. }) {
             operation.parts.push(Written {
                 task,
@@ -247,7 +291,7 @@ impl Operations {
                 if tasks > 1 && tasks < builders.len() {
                     coverage.simulated("of those on some of the tasks", 1, 0);
                 }
-                coverage.simulated("parts in them", tasks as u64, 0);
+                coverage.simulated("parts in them", tasks as u64, operation.bytes);
                 if matches!(first.call, Call::Plain { .. }) {
                     continue;
                 }

@@ -73,10 +73,10 @@ impl Motif for Replay {
     }
 
     fn process(&self, task: Peer) -> Option<Box<dyn Process>> {
-        Some(Walk::new(self.trace.graph(task).clone()).into_process())
+        Some(Walk::new(self.trace.graph(task)).into_process())
     }
 
     fn process_bytes(&self, task: Peer) -> Option<usize> {
-        Some(Walk::bytes(self.trace.graph(task)))
+        Some(Walk::bytes(&self.trace.graph(task)))
     }
 }

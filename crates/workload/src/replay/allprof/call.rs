@@ -1,16 +1,18 @@
 //! The calls of a process: `MPI_Name:begin:argument:argument:…:end`.
 
+use rustc_hash::FxHashMap;
+
 use super::super::graph::ANY;
 use super::super::mpi::{Processes, shown};
-use super::super::operations::{Call, Wrong};
+use super::super::operations::Wrong;
 use super::super::{Node, Scale, signed_task};
 use super::arguments::{Arguments, Communicator, time, wrong};
 use super::groups::Handles;
 use super::names;
+use super::operation::operation;
 use super::requests::Requests;
 use super::{Library, Params};
-use crate::tasks::collectives::Kind;
-use crate::tasks::{Peer, VectorKind};
+use crate::tasks::Peer;
 
 /// Reads the calls of a process.
 pub struct Calls<'a> {
@@ -27,6 +29,9 @@ pub struct Calls<'a> {
     then: Option<f64>,
     finalized: bool,
     requests: Requests,
+    /// Persistent requests by their addresses: the arguments of the call that made them, and its
+    /// direction.
+    persistent: FxHashMap<u64, (Vec<String>, Way)>,
 }
 
 /// Reason why operations in a communicator cannot be simulated.
@@ -34,6 +39,19 @@ const UNKNOWN: &str = "the trace does not say who is in communicators that are n
 
 /// The tag that receives any.
 const ANY_TAG: i64 = -1;
+
+/// Calls that make or start persistent requests, and free or cancel a request.
+const REQUESTS: &[&str] = &[
+    "MPI_Send_init",
+    "MPI_Ssend_init",
+    "MPI_Rsend_init",
+    "MPI_Bsend_init",
+    "MPI_Recv_init",
+    "MPI_Start",
+    "MPI_Startall",
+    "MPI_Request_free",
+    "MPI_Cancel",
+];
 
 /// Calls that have no effect on others.
 const LOCAL: &[&str] = &[
@@ -85,6 +103,7 @@ impl<'a> Calls<'a> {
             then: None,
             finalized: false,
             requests: Requests::new(params.request_bytes),
+            persistent: FxHashMap::default(),
         }
     }
 
@@ -220,7 +239,7 @@ impl<'a> Calls<'a> {
                 let coverage = &mut self.processes.coverage;
                 coverage.simulated("waits for any, as far as known", 1, 0);
             }
-            "MPI_Request_free" => _ = self.requests.take(arguments.address(0)?),
+            name if REQUESTS.contains(&name) => self.of_requests(name, arguments, line)?,
             "MPI_Test" | "MPI_Testall" | "MPI_Testany" | "MPI_Testsome" | "MPI_Iprobe"
             | "MPI_Probe" => {
                 match name {
@@ -250,6 +269,60 @@ impl<'a> Calls<'a> {
             name => return self.collective(name, arguments, line),
         }
         Ok(())
+    }
+
+    /// A call of [`REQUESTS`].
+    fn of_requests(&mut self, name: &str, arguments: &Arguments, line: u64) -> Result<(), Wrong> {
+        match name {
+            "MPI_Request_free" => {
+                self.persistent.remove(&arguments.address(0)?);
+                self.requests.take(arguments.address(0)?);
+            }
+            "MPI_Recv_init" => self.keep(arguments, Way::Ireceive)?,
+            "MPI_Start" => self.again(arguments.address(0)?, line)?,
+            "MPI_Startall" => {
+                let (count, first) = arguments.requests()?;
+                for address in self.requests.addresses(count, first) {
+                    self.again(address, line)?;
+                }
+            }
+            "MPI_Cancel" => self.cancel(arguments.address(0)?),
+            _ => self.keep(arguments, Way::Isend)?,
+        }
+        Ok(())
+    }
+
+    /// Keeps a persistent request.
+    fn keep(&mut self, arguments: &Arguments, way: Way) -> Result<(), Wrong> {
+        let fields = arguments.fields.iter().map(|field| (*field).to_string());
+        self.persistent
+            .insert(arguments.address(6)?, (fields.collect(), way));
+        Ok(())
+    }
+
+    /// Starts a persistent request.
+    fn again(&mut self, address: u64, line: u64) -> Result<(), Wrong> {
+        let Some((fields, way)) = self.persistent.get(&address) else {
+            return Err(wrong(
+                format!("no call has made the persistent request {address}"),
+                "complete the trace: MPI_Send_init or MPI_Recv_init comes before MPI_Start",
+            ));
+        };
+        let (fields, way) = (fields.clone(), *way);
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+        let request = self.renew(address);
+        let node = self.message(&Arguments { fields: &fields }, [1, 2, 3, 4, 5], way, line)?;
+        self.request(request, node);
+        Ok(())
+    }
+
+    /// Cancels a receive. (Sends have left.)
+    fn cancel(&mut self, address: u64) {
+        let open = self.requests.open(address);
+        if !open.is_some_and(|node| self.processes.cancel(self.task, node)) {
+            let why = "they cancel no receive";
+            self.processes.coverage.ignored("cancellations", 1, 0, why);
+        }
     }
 
     /// Gives a request another operation: its previous one has ended.
@@ -353,7 +426,7 @@ impl<'a> Calls<'a> {
             coverage.ignored("parts in operations of some of the tasks", 1, 0, UNKNOWN);
             return Ok(());
         };
-        let Some(call) = self.operation(&named.name, &arguments, &communicator)? else {
+        let Some(call) = operation(&named.name, &arguments, &communicator)? else {
             let why = "the trace does not say how much goes to whom";
             let coverage = &mut self.processes.coverage;
             coverage.ignored("parts in operations without sizes", 1, 0, why);
@@ -371,78 +444,6 @@ impl<'a> Calls<'a> {
             self.request(address, Some(node));
         }
         Ok(())
-    }
-
-    /// A collective operation; None if the sizes are missing.
-    fn operation(
-        &self,
-        name: &str,
-        arguments: &Arguments,
-        communicator: &Communicator,
-    ) -> Result<Option<Call>, Wrong> {
-        let plain = |kind, root, bytes| Some(Call::Plain { kind, root, bytes });
-        let root = |at: usize| {
-            let tasks = u32::try_from(communicator.size).unwrap_or(u32::MAX);
-            signed_task(arguments.integer(at)?, tasks)
-        };
-        let at_root = |at: usize| root(at).map(|root| u64::from(root) == communicator.rank);
-        // Lists of counts follow their address in a separate field, if they are present.
-        let listed = |plain: usize, lists: usize| arguments.fields.len() == plain + lists;
-        Ok(match name {
-            "Barrier" => plain(Kind::Barrier, 0, 0),
-            "Bcast" => plain(Kind::Bcast, root(3)?, arguments.bytes(1, 2)?),
-            "Reduce" => plain(Kind::Reduce, root(5)?, arguments.bytes(2, 3)?),
-            "Allreduce" => plain(Kind::Allreduce, 0, arguments.bytes(2, 3)?),
-            "Scan" | "Exscan" => plain(Kind::Scan, 0, arguments.bytes(2, 3)?),
-            "Reduce_scatter_block" => plain(Kind::ReduceScatter, 0, arguments.bytes(2, 3)?),
-            // With MPI_IN_PLACE only what is received is said; at the root of a gather, too, and
-            // what is sent at that of a scatter.
-            "Allgather" => plain(Kind::Allgather, 0, arguments.bytes(4, 5)?),
-            "Alltoall" => plain(Kind::Alltoall, 0, arguments.bytes(4, 5)?),
-            "Gather" if at_root(6)? => plain(Kind::Gather, root(6)?, arguments.bytes(4, 5)?),
-            "Gather" => plain(Kind::Gather, root(6)?, arguments.bytes(1, 2)?),
-            "Scatter" if at_root(6)? => plain(Kind::Scatter, root(6)?, arguments.bytes(1, 2)?),
-            "Scatter" => plain(Kind::Scatter, root(6)?, arguments.bytes(4, 5)?),
-            "Gatherv" if listed(9, 2) => {
-                let root = root(9)?;
-                let size = arguments.size_of(8)?;
-                Some(Call::Rooted {
-                    kind: VectorKind::Gatherv,
-                    root,
-                    own: arguments.bytes(1, 2)?,
-                    all: match u64::from(root) == communicator.rank {
-                        true => Some(arguments.sizes(5, size)?),
-                        false => None,
-                    },
-                })
-            }
-            "Scatterv" if listed(9, 2) => {
-                let root = root(9)?;
-                let size = arguments.size_of(5)?;
-                Some(Call::Rooted {
-                    kind: VectorKind::Scatterv,
-                    root,
-                    own: arguments.bytes(7, 8)?,
-                    all: match u64::from(root) == communicator.rank {
-                        true => Some(arguments.sizes(2, size)?),
-                        false => None,
-                    },
-                })
-            }
-            "Allgatherv" if listed(8, 2) => Some(Call::Known {
-                kind: VectorKind::Allgatherv,
-                all: arguments.sizes(5, arguments.size_of(8)?)?,
-            }),
-            "Alltoallv" if listed(9, 4) => Some(Call::Alltoallv {
-                sends: arguments.sizes(2, arguments.size_of(5)?)?,
-                receives: arguments.sizes(8, arguments.size_of(11)?)?,
-            }),
-            "Reduce_scatter" if listed(6, 1) => Some(Call::Known {
-                kind: VectorKind::ReduceScatter,
-                all: arguments.sizes(3, arguments.size_of(4)?)?,
-            }),
-            _ => None,
-        })
     }
 }
 

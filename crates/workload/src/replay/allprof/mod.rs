@@ -4,6 +4,7 @@ mod arguments;
 mod call;
 mod groups;
 mod names;
+mod operation;
 mod requests;
 mod scan;
 #[cfg(test)]

@@ -72,7 +72,8 @@ pub fn communicator(call: &str, arguments: usize) -> Option<usize> {
     match call {
         "MPI_Comm_rank" | "MPI_Comm_size" => Some(0),
         "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" | "MPI_Bsend" | "MPI_Recv" | "MPI_Isend"
-        | "MPI_Issend" | "MPI_Irsend" | "MPI_Ibsend" | "MPI_Irecv" => Some(5),
+        | "MPI_Issend" | "MPI_Irsend" | "MPI_Ibsend" | "MPI_Irecv" | "MPI_Send_init"
+        | "MPI_Ssend_init" | "MPI_Rsend_init" | "MPI_Bsend_init" | "MPI_Recv_init" => Some(5),
         "MPI_Sendrecv" => Some(10),
         "MPI_Sendrecv_replace" => Some(7),
         _ => collective(call, arguments).map(|named| named.communicator),

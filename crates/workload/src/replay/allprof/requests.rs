@@ -55,6 +55,17 @@ impl Requests {
         self.open.insert(address, Open { node, seen: false });
     }
 
+    /// The operation of an address, if it is open.
+    pub fn open(&self, address: u64) -> Option<u32> {
+        self.open.get(&address).map(|open| open.node)
+    }
+
+    /// The addresses of an array.
+    pub fn addresses(&self, count: u64, first: u64) -> impl Iterator<Item = u64> + use<> {
+        let step = self.step;
+        (0..count).map_while(move |at| first.checked_add(at.checked_mul(step)?))
+    }
+
     /// Frees an address for another operation. Returns its previous operation if that was tested,
     /// and has therefore ended.
     pub fn reuse(&mut self, address: u64) -> Option<u32> {

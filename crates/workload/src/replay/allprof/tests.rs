@@ -327,3 +327,57 @@ fn waits_for_any_wait_for_all_in_the_end() {
     let answer = run.messages.iter().find(|sent| sent.from == 1);
     assert!(answer.is_some_and(|sent| sent.at >= 20 * US), "{answer:?}");
 }
+
+/// Two processes of Open MPI with these calls.
+fn calls(first: &str, second: &str) -> [String; 2] {
+    [first, second].map(|calls| format!("MPI_Init:-:1:2:0\n{calls}MPI_Finalize:90:-\n"))
+}
+
+#[test]
+fn persistent_requests_send_and_receive_at_each_start() {
+    let [first, second] = calls(
+        "MPI_Send_init:10:1:50:1,8,8:1:7:9000,0,2:500:10\nMPI_Start:20:500:20\n\
+         MPI_Wait:30:500:0:30\nMPI_Startall:40:1:500:40\nMPI_Waitall:50:1:500:0:50\n\
+         MPI_Request_free:60:500:60\n",
+        "MPI_Recv_init:5:1:50:1,8,8:0:7:8000,1,2:700:5\nMPI_Start:6:700:6\n\
+         MPI_Wait:30:700:0:30\nMPI_Start:31:700:31\nMPI_Wait:50:700:0:50\n",
+    );
+    let trace = read_files("allprof", "", &files(&first, &second)).unwrap();
+    let run = replay(&trace).finish();
+    let sent: Vec<_> = run
+        .messages
+        .iter()
+        .map(|sent| (sent.at, sent.bytes))
+        .collect();
+    assert_eq!(sent, [(20 * US, 400), (40 * US, 400)]);
+    let said = trace.coverage.to_string();
+    assert!(said.contains("2 sends of 800 bytes in all"), "{said}");
+    assert!(!said.contains("other calls"), "{said}");
+    let said = refused_files(
+        "allprof",
+        "",
+        &files(
+            &first.replace("MPI_Send_init:10:1:50:1,8,8:1:7:9000,0,2:500:10\n", ""),
+            &second,
+        ),
+    );
+    assert!(
+        said.contains("line 2: no call has made the persistent request 500"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_cancelled_receive_takes_no_message() {
+    let [first, second] = calls(
+        "MPI_Send:10:1:50:1,8,8:1:7:9000,0,2:10\n",
+        "MPI_Irecv:5:1:30:1,8,8:0:9:8000,1,2:500:5\nMPI_Cancel:6:500:6\n\
+         MPI_Wait:7:500:0:7\nMPI_Recv:8:1:50:1,8,8:0:7:8000,1,2:0:8\n",
+    );
+    let trace = read_files("allprof", "", &files(&first, &second)).unwrap();
+    assert_eq!(replay(&trace).finish().messages.len(), 1);
+    let said = trace.coverage.to_string();
+    let expected =
+        "2 receives of 640 bytes in all (1 ignored: MPI_Cancel, which is taken to succeed)";
+    assert!(said.contains(expected), "{said}");
+}

@@ -55,7 +55,10 @@ impl Groups {
             message,
             remedy: "write groups as JSON: { \"1\": [0, 1], \"2\": [2, 3] }".into(),
         };
-        let mut input = Input::open_after(path, hash).map_err(|fault| fault.within(&name))?;
+        let mut input = Input::open_after(path, hash).map_err(|fault| Fault {
+            remedy: "give a path relative to the trace".into(),
+            ..fault.within(&name)
+        })?;
         let mut text = String::new();
         let read = input.read_to_string(&mut text);
         read.map_err(|e| refuse(format!("it cannot be read: {e}")))?;
@@ -131,6 +134,14 @@ impl Groups {
                     self.tasks
                 ),
                 "the trace needs a file for each task".into(),
+            ));
+        }
+        let mut sorted = members.to_vec();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err((
+                format!("the communicator has task {} twice", twice[0]),
+                "name each of its tasks once".into(),
             ));
         }
         let group = match self.used.get(&members) {

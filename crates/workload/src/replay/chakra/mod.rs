@@ -6,6 +6,8 @@ mod node;
 mod tests;
 mod wire;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
@@ -27,7 +29,7 @@ use groups::Groups;
 use node::{Kind, Node};
 use weir_input::Section;
 use weir_input::registry::{Entry, Keys};
-use weir_model::US;
+use weir_model::{Invalid, US};
 use wire::damaged;
 
 keys! {
@@ -70,7 +72,10 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     let mut hash = Sha256::default();
     if let Some(file) = &params.groups {
         let file = path.parent().unwrap_or(Path::new("")).join(file);
-        hash = reader.groups.file(&file, hash)?;
+        hash = reader.groups.file(&file, hash).map_err(|fault| {
+            let message = format!("{}: {}", fault.place, fault.message);
+            section.refuse(Invalid::new("groups", message, fault.remedy))
+        })?;
     }
     for (path, own) in files.iter().zip(0..) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -151,12 +156,56 @@ impl Messages {
     }
 }
 
-/// The operations of a file by the names of their nodes, and the operations that wait for each
-/// name.
+/// The operations of a file by the names of their nodes, the operations that wait for each name,
+/// and the parts in collective operations.
 #[derive(Default)]
 struct Names {
     nodes: FxHashMap<u64, u32>,
     after: Vec<(u32, u64)>,
+    parts: FxHashMap<u32, Unnumbered>,
+}
+
+/// A part in an operation of a group, until its place among the task's parts is known.
+struct Unnumbered {
+    at: u64,
+    group: usize,
+    call: Call,
+}
+
+impl Names {
+    /// The operations in the order in which ASTRA-sim would issue them if none took time: an
+    /// operation after the operations that it waits for, otherwise by the numbers of the nodes.
+    /// Operations that wait for themselves are last.
+    fn order(&self) -> Vec<u32> {
+        let count = self.nodes.len();
+        let mut ids = vec![0; count];
+        for (&id, &operation) in &self.nodes {
+            ids[operation as usize] = id;
+        }
+        let mut left = vec![0u32; count];
+        let mut after = vec![Vec::new(); count];
+        for &(operation, id) in &self.after {
+            if let Some(&before) = self.nodes.get(&id) {
+                left[operation as usize] += 1;
+                after[before as usize].push(operation);
+            }
+        }
+        let all = 0..count as u32;
+        let free = all.clone().filter(|&one| left[one as usize] == 0);
+        let mut ready: BinaryHeap<_> = free.map(|one| Reverse((ids[one as usize], one))).collect();
+        let mut order = Vec::with_capacity(count);
+        while let Some(Reverse((_, operation))) = ready.pop() {
+            order.push(operation);
+            for &one in &after[operation as usize] {
+                left[one as usize] -= 1;
+                if left[one as usize] == 0 {
+                    ready.push(Reverse((ids[one as usize], one)));
+                }
+            }
+        }
+        order.extend(all.filter(|&one| left[one as usize] > 0));
+        order
+    }
 }
 
 impl Reader {
@@ -176,7 +225,7 @@ impl Reader {
         let mut names = Names::default();
         while let Some((bytes, at)) = messages.next()? {
             let node = Node::read(bytes, at)?;
-            let operation = self.node(own, &node)?;
+            let operation = self.node(own, &node, &mut names.parts)?;
             if names.nodes.insert(node.id, operation).is_some() {
                 let message = format!("there is a node {} already", node.id);
                 return Err(damaged(at, &message));
@@ -184,6 +233,7 @@ impl Reader {
             let after = node.after.iter().map(|&id| (operation, id));
             names.after.extend(after);
         }
+        self.number(own, &mut names)?;
         let builder = &mut self.builders[own as usize];
         for (operation, id) in names.after {
             match names.nodes.get(&id) {
@@ -200,8 +250,37 @@ impl Reader {
         Ok(messages.reader.into_inner().hasher())
     }
 
-    /// The operation of a node.
-    fn node(&mut self, own: Peer, node: &Node) -> Result<u32, Fault> {
+    /// Numbers the parts of a task in the operations of each group.
+    fn number(&mut self, own: Peer, names: &mut Names) -> Result<(), Fault> {
+        if names.parts.is_empty() {
+            return Ok(());
+        }
+        let builder = &mut self.builders[own as usize];
+        for operation in names.order() {
+            let Some(Unnumbered { at, group, call }) = names.parts.remove(&operation) else {
+                continue;
+            };
+            let put = |part| {
+                builder.set_collective(operation, part);
+                operation
+            };
+            let put = self.operations.put(put, own, group, call, &self.places);
+            put.map_err(|(message, remedy)| Fault {
+                place: format!("byte {at}"),
+                message,
+                remedy,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The operation of a node; its part in a collective operation is added to `parts`.
+    fn node(
+        &mut self,
+        own: Peer,
+        node: &Node,
+        parts: &mut FxHashMap<u32, Unnumbered>,
+    ) -> Result<u32, Fault> {
         if self.builders[own as usize].count() >= MOST_OPERATIONS {
             return Err(damaged(node.at, "there are too many nodes"));
         }
@@ -216,24 +295,17 @@ impl Reader {
         };
         let one = match kind {
             Kind::Compute => {
-                self.coverage.simulated("computations", 1, 0);
+                let time = self.timed("computations", node)?;
                 let cpu = if on_host { CPUS[0] } else { CPUS[1] };
-                super::Node::compute(self.duration(node)?).on(cpu)
+                super::Node::compute(time).on(cpu)
             }
             Kind::Collective if calls => {
+                let time = self.duration(node)?;
                 let name = "calls of collective operations";
-                self.coverage.simulated(name, 1, 0);
-                super::Node::compute(self.duration(node)?).on(CPUS[0])
+                self.coverage.timed(name, 1, time);
+                super::Node::compute(time).on(CPUS[0])
             }
-            Kind::Memory if node.duration > 0 => {
-                self.coverage.simulated("operations on memory", 1, 0);
-                super::Node::delay(self.duration(node)?)
-            }
-            Kind::Memory => {
-                let why = "the trace does not say how long they take";
-                self.coverage.ignored("operations on memory", 1, 0, why);
-                super::Node::delay(0)
-            }
+            Kind::Memory => super::Node::delay(self.timed("operations on memory", node)?),
             Kind::Metadata | Kind::Invalid => {
                 if let Some(values) = &node.values {
                     self.groups.inline(values);
@@ -255,7 +327,7 @@ impl Reader {
                 super::Node::receive(from, bytes, tag).on(CPUS[2])
             }
             Kind::Collective => {
-                let operation = self.collective(own, node)?;
+                let operation = self.collective(own, node, parts)?;
                 self.places.set(own, operation, node.at);
                 return Ok(operation);
             }
@@ -263,6 +335,19 @@ impl Reader {
         let operation = self.builders[own as usize].add(one);
         self.places.set(own, operation, node.at);
         Ok(operation)
+    }
+
+    /// The duration of a node of this kind, which the trace may lack.
+    fn timed(&mut self, kind: &'static str, node: &Node) -> Result<u64, Fault> {
+        let time = self.duration(node)?;
+        match node.duration {
+            0 => {
+                let why = "the trace does not say how long they take";
+                self.coverage.ignored(kind, 1, 0, why);
+            }
+            _ => self.coverage.timed(kind, 1, time),
+        }
+        Ok(time)
     }
 
     fn duration(&self, node: &Node) -> Result<u64, Fault> {
@@ -294,7 +379,12 @@ impl Reader {
         }
     }
 
-    fn collective(&mut self, own: Peer, node: &Node) -> Result<u32, Fault> {
+    fn collective(
+        &mut self,
+        own: Peer,
+        node: &Node,
+        parts: &mut FxHashMap<u32, Unnumbered>,
+    ) -> Result<u32, Fault> {
         let refuse = |(message, remedy): (String, String)| Fault {
             place: format!("byte {}", node.at),
             message,
@@ -334,12 +424,17 @@ impl Reader {
             let name = "collective operations of a single task";
             self.coverage.simulated(name, 1, 0);
         }
+        if node.dimensions {
+            let why = "every collective operation uses the whole network";
+            self.coverage.ignored("choices of dimensions", 1, 0, why);
+        }
         let builder = &mut self.builders[own as usize];
+        let members = self.operations.members(group);
+        let later = super::Part::new(CollectiveKind::Barrier, members, 0, 0, 0, 0);
+        let operation = builder.add_collective(later);
         let call = Call::Plain { kind, root, bytes };
-        let operation = self
-            .operations
-            .part(builder, own, group, call, &self.places)
-            .map_err(refuse)?;
+        let at = node.at;
+        parts.insert(operation, Unnumbered { at, group, call });
         builder.put_on(operation, CPUS[2]);
         Ok(operation)
     }

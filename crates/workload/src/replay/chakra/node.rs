@@ -37,6 +37,8 @@ pub struct Node {
     pub duration: u64,
     /// Content of a metadata node.
     pub values: Option<String>,
+    /// True if it names dimensions of the network for its operation (`involved_dim`).
+    pub dimensions: bool,
     /// Attributes with numbers: name and bits.
     numbers: Vec<(String, u64)>,
     /// Attributes with texts.
@@ -83,6 +85,7 @@ impl Node {
                 _ => {}
             }
         }
+        self.dimensions |= name == "involved_dim";
         if let Some(number) = number {
             self.numbers.push((name, number));
         } else if let Some(text) = text {

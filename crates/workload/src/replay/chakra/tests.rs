@@ -112,8 +112,8 @@ fn nodes_wait_for_what_they_name() {
     let trace = read_files("chakra", "", &files).unwrap();
     assert_eq!(
         trace.coverage.to_string(),
-        "1 computations, 1 sends of 100 bytes, 3 dependencies, 1 receives of 100 bytes, 1 \
-         collective operations, 2 parts in them"
+        "1 computations of 5 us, 1 sends of 100 bytes, 3 dependencies, 1 receives of 100 bytes, 1 \
+         collective operations, 2 parts in them of 2000 bytes in all"
     );
     let run = replay(&trace).finish();
     assert_eq!(run.messages[0].at, 5 * US);
@@ -223,6 +223,62 @@ fn communicators_come_from_a_file_or_from_the_trace() {
 }
 
 #[test]
+fn operations_are_numbered_by_dependencies_and_ids() {
+    let part = |id, after: &[u64], size| {
+        let more = [("comm_type", 0), ("comm_size", size), ("is_cpu_op", 0)];
+        node(id, 7, after, 0, &more)
+    };
+    let [first, second] = [part(0, &[], 100), part(1, &[0], 300)];
+    let sent = |files: [Vec<u8>; 2]| {
+        let files: [(&str, &[u8]); 2] = [("npu.0.et", &files[0]), ("npu.1.et", &files[1])];
+        let run = replay(&read_files("chakra", "", &files).unwrap()).finish();
+        assert!(run.tasks.iter().all(|task| task.finished().is_some()));
+        run.messages
+            .iter()
+            .map(|sent| (sent.from, sent.bytes, sent.at))
+            .collect::<Vec<_>>()
+    };
+    let in_order = [first.clone(), second.clone()];
+    let turned = [second, first.clone()];
+    let expected = sent([file(&in_order), file(&in_order)]);
+    assert_eq!(sent([file(&in_order), file(&turned)]), expected);
+    // Without a dependency the smaller id is first.
+    let free = part(1, &[], 300);
+    let expected = sent([
+        file(&[first.clone(), free.clone()]),
+        file(&[first.clone(), free.clone()]),
+    ]);
+    let turned = sent([file(&[first.clone(), free.clone()]), file(&[free, first])]);
+    assert_eq!(turned.len(), expected.len());
+}
+
+#[test]
+fn times_and_dimensions_that_are_not_simulated_are_told_of() {
+    let operation = [
+        ("comm_type", 0),
+        ("comm_size", 64),
+        ("is_cpu_op", 0),
+        ("involved_dim", 1),
+    ];
+    let nodes = [
+        node(1, 4, &[], 0, &[("num_ops", 9)]),
+        node(2, 7, &[1], 0, &operation),
+    ];
+    let content = file(&nodes);
+    let files: [(&str, &[u8]); 2] = [("npu.0.et", &content), ("npu.1.et", &content)];
+    let said = read_files("chakra", "", &files)
+        .unwrap()
+        .coverage
+        .to_string();
+    for part in [
+        "2 computations (ignored: the trace does not say how long they take)",
+        "2 choices of dimensions (ignored: every collective operation uses the whole network)",
+    ] {
+        assert!(said.contains(part), "{said:?} lacks {part:?}");
+    }
+}
+
+#[test]
 fn a_file_that_is_missing_is_named() {
     let [first, second] = pair();
     let set = |numbers: &[u32]| -> Vec<(String, Vec<u8>)> {
@@ -328,6 +384,17 @@ fn what_is_wrong_is_refused_with_file_and_byte() {
             assert!(said.contains(part), "{said:?} lacks {part:?}");
         }
     }
+}
+
+#[test]
+fn files_that_are_no_trace_are_refused() {
+    let [first, second] = pair();
+    let said = refused(&[first, second], "groups = \"none.json\"\n");
+    assert!(
+        said.contains("none.json") && said.contains("relative to the trace"),
+        "{said}"
+    );
+    assert!(refused(&[b"{ \"nodes\": [] }".to_vec()], "").contains("not JSON"));
     let itself = file(&[node(1, 4, &[1], 0, &[])]);
     let said = refused(&[itself], "");
     assert!(

@@ -38,7 +38,9 @@ pub fn damaged(byte: u64, what: &str) -> Fault {
     Fault {
         place: format!("byte {byte}"),
         message: what.into(),
-        remedy: "the file is damaged or not complete, or no Chakra trace: write it again".into(),
+        remedy: "the file is damaged or not complete, or no Chakra trace (these are binary, not \
+                 JSON): write it again"
+            .into(),
     }
 }
 

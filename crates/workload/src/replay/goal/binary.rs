@@ -327,12 +327,12 @@ impl Reader {
                 Node::receive(from, size, tag)
             }
             3 => {
-                self.counts.computations += 1;
                 let time = u128::from(size) * u128::from(self.unit);
-                let time = self.compute.of(time);
-                Node::compute(time.ok_or_else(|| {
+                let time = self.compute.of(time).ok_or_else(|| {
                     format!("a computation of {size} is longer than can be simulated")
-                })?)
+                })?;
+                self.counts.compute(time);
+                Node::compute(time)
             }
             kind => return Err(format!("there is no kind {kind} of operations")),
         };

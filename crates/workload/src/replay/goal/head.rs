@@ -12,6 +12,9 @@ const IGNORED: &str = " ignored: ";
 /// Maximum number of such comments in a text: a result holds them as one text, of less than 64 KiB.
 const MOST: usize = 100;
 
+/// Kinds of operations of a schedule, which are counted there.
+const COUNTED: [&str; 3] = ["sends", "receives", "computations"];
+
 /// Maximum length of a kind, and of a reason, bytes.
 const LONGEST: [usize; 2] = [80, 200];
 
@@ -43,6 +46,15 @@ impl Head {
                 "write `// coverage: COUNT KIND of BYTES bytes ignored: WHY`, or another comment",
             );
         };
+        if said.why.is_none() && COUNTED.contains(&said.kind.as_str()) {
+            return wrong(
+                format!(
+                    "{} tells what the schedule itself has",
+                    shown(line.trim_ascii())
+                ),
+                "remove it, or write `ignored: WHY` behind it",
+            );
+        }
         if self.said.len() == MOST {
             return wrong(
                 format!("there are more than {MOST} lines `// coverage:`"),

@@ -22,6 +22,7 @@ use super::input::{Fault, Input};
 use super::{Build, Content, Coverage, Refusal, Scale, nanosecond};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
+use weir_model::Time;
 
 keys! {
     /// A schedule of sends, receives and computations for each rank, with their dependencies.
@@ -71,7 +72,7 @@ fn is_binary(path: &Path) -> Result<bool, Fault> {
 struct Counts {
     sends: (u64, u64),
     receives: (u64, u64),
-    computations: u64,
+    computations: (u64, Time),
     requires: u64,
     irequires: u64,
     nics: u64,
@@ -88,11 +89,16 @@ impl Counts {
         self.receives.1 = self.receives.1.saturating_add(bytes);
     }
 
+    fn compute(&mut self, time: Time) {
+        self.computations.0 += 1;
+        self.computations.1 = self.computations.1.saturating_add(time);
+    }
+
     fn coverage(&self) -> Coverage {
         let mut coverage = Coverage::default();
         coverage.simulated("sends", self.sends.0, self.sends.1);
         coverage.simulated("receives", self.receives.0, self.receives.1);
-        coverage.simulated("computations", self.computations, 0);
+        coverage.timed("computations", self.computations.0, self.computations.1);
         coverage.simulated("dependencies on ends", self.requires, 0);
         coverage.simulated("dependencies on starts", self.irequires, 0);
         coverage.ignored("choices of a NIC", self.nics, 0, "a task has one NIC");

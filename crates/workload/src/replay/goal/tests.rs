@@ -24,9 +24,9 @@ fn operations_start_when_what_they_wait_for_is_over() {
     assert_eq!(run.tasks[1].communicated(), Some(0));
     assert_eq!(
         trace.coverage.to_string(),
-        "2 sends of 300 bytes in all, 2 receives of 300 bytes in all, 2 computations, 2 \
-         dependencies on ends, 1 dependencies on starts, 1 choices of a NIC (ignored: a task has \
-         one NIC)"
+        "2 sends of 300 bytes in all, 2 receives of 300 bytes in all, 2 computations of 305 ns in \
+         all, 2 dependencies on ends, 1 dependencies on starts, 1 choices of a NIC (ignored: a \
+         task has one NIC)"
     );
 }
 
@@ -125,6 +125,15 @@ fn a_head_that_is_not_understood_is_refused() {
             "{said}"
         );
     }
+    let counted = refused(
+        "goal",
+        "",
+        &format!("// coverage: 3 sends of 9 bytes\n{CHAIN}"),
+    );
+    assert!(
+        counted.contains("line 1") && counted.contains("itself has"),
+        "{counted}"
+    );
     let many: String = (0..200)
         .map(|at| format!("// coverage: 1 kind {at}\n"))
         .collect();
@@ -133,6 +142,14 @@ fn a_head_that_is_not_understood_is_refused() {
         said.contains("line 101") && said.contains("more than 100"),
         "{said}"
     );
+}
+
+#[test]
+fn what_is_missing_at_the_end_is_told_of_at_the_last_line() {
+    let text = CHAIN.replace("num_ranks 3", "num_ranks 4");
+    let said = refused("goal", "", &text);
+    let place = format!("line {}: there is no rank 3", text.lines().count());
+    assert!(said.contains(&place), "{said}");
 }
 
 #[test]
@@ -278,7 +295,9 @@ fn the_binary_form_is_the_same_schedule() {
     let [text, binary] =
         [TEXT.as_bytes(), BINARY].map(|content| read_bytes("goal", "", content).unwrap());
     assert_eq!(text.coverage, binary.coverage);
-    for (one, other) in text.graphs.iter().zip(&binary.graphs) {
+    assert_eq!(text.tasks(), binary.tasks());
+    for task in 0..text.tasks() {
+        let (one, other) = (text.graph(task), binary.graph(task));
         assert_eq!(one.nodes, other.nodes);
         assert_eq!(one.degrees(), other.degrees());
         assert_eq!(one.tags, other.tags);

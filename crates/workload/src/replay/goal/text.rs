@@ -253,7 +253,7 @@ impl Reader {
                         "at most 1,000,000 s are: look at `unit` and `compute`",
                     );
                 };
-                self.counts.computations += 1;
+                self.counts.compute(time);
                 Node::compute(time)
             }
             Some(other) => {

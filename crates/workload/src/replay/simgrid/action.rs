@@ -8,7 +8,7 @@ use super::super::graph::ANY;
 use super::super::mpi::{Processes, shown};
 use super::super::operations::{Call, Wrong};
 use super::super::{Fault, Node, Scale, task};
-use super::arguments::{One, Partner, Task, wrong};
+use super::arguments::{ANY_SOURCE, ANY_TAG, One, Partner, Task, wrong};
 use crate::tasks::VectorKind;
 use crate::tasks::collectives::Kind;
 use weir_model::Time;
@@ -271,7 +271,7 @@ impl Actions {
     /// `source destination tag`.
     fn wait(&mut self, one: &One, test: bool) -> Result<(), Wrong> {
         one.arguments(3, 3)?;
-        let key = (one.integer(0)?, one.integer(1)?, one.integer(2)?);
+        let [source, own, tag] = [one.integer(0)?, one.integer(1)?, one.integer(2)?];
         let coverage = &mut self.processes.coverage;
         if test {
             let why = "what they look for is over at the next wait";
@@ -279,7 +279,13 @@ impl Actions {
             return Ok(());
         }
         let requests = &mut self.requests[one.task as usize];
-        let open = requests.get_mut(&key).and_then(VecDeque::pop_front);
+        // A wait for a receive of any source or tag may name the message that it got.
+        let sources = [source].into_iter().chain(ANY_SOURCE);
+        let mut keys = sources.flat_map(|source| {
+            let tags = [tag].into_iter().chain(ANY_TAG);
+            tags.map(move |tag| (source, own, tag))
+        });
+        let open = keys.find_map(|key| requests.get_mut(&key)?.pop_front());
         match open {
             Some(node) => self.processes.wait(one.task, node),
             None => {
@@ -357,10 +363,8 @@ impl Actions {
                 }
             }
             "allgatherv" => {
-                // Types, displacements or both may follow.
                 one.arguments(1 + tasks, 3 + 2 * tasks)?;
-                let typed = matches!(one.words.len() - 1 - tasks, 1 | 2);
-                let size = if typed {
+                let size = if one.is_typed(1 + tasks) {
                     one.size_of(1 + tasks)?
                 } else {
                     one.default

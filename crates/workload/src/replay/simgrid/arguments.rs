@@ -27,9 +27,11 @@ const TYPES: [u64; 60] = [
     8, // long double int; C++ types; bounds, packed, pointer, count
 ];
 
-/// MPI_ANY_SOURCE, MPI_ANY_TAG (both -1 in old versions) and MPI_PROC_NULL of SimGrid.
-const ANY_SOURCE: [i64; 2] = [-555, -1];
-const ANY_TAG: [i64; 2] = [-444, -1];
+/// MPI_ANY_SOURCE of SimGrid, -1 in old versions.
+pub const ANY_SOURCE: [i64; 2] = [-555, -1];
+/// MPI_ANY_TAG, likewise.
+pub const ANY_TAG: [i64; 2] = [-444, -1];
+/// MPI_PROC_NULL.
 const NOBODY: i64 = -666;
 
 /// The other end of a message.
@@ -115,6 +117,13 @@ impl One<'_> {
                 format!("write 0 to {}", TYPES.len() - 1),
             )
         })
+    }
+
+    /// True if the arguments from this one on begin with a type. One or two types, displacements
+    /// of all processes, or both may follow.
+    pub fn is_typed(&self, at: usize) -> bool {
+        let more = self.words.len().saturating_sub(at);
+        matches!(more, 1 | 2) || more > self.tasks as usize
     }
 
     /// Bytes of the number of elements given by an argument.

@@ -17,8 +17,8 @@ fn actions_follow_each_other() {
     let trace = read_bytes("simgrid", RATE, PAIR.as_bytes()).unwrap();
     assert_eq!(
         trace.coverage.to_string(),
-        "3 computations, 1 sends of 500 bytes, 1 receives of 500 bytes, 1 collective operations, 2 \
-         parts in them"
+        "3 computations of 1 us in all, 1 sends of 500 bytes, 1 receives of 500 bytes, 1 \
+         collective operations, 2 parts in them of 128 bytes in all"
     );
     let run = replay(&trace).finish();
     // 1,000 operations at 1 ns; 500 bytes and the wire; then both exchange 8 doubles.
@@ -108,6 +108,40 @@ fn sizes_of_their_own_reach_whom_they_should() {
         "1 scan of 6 tasks by recursive_doubling",
     ] {
         assert!(by.iter().any(|one| one == expected), "{expected}: {by:?}");
+    }
+}
+
+#[test]
+fn a_wait_finds_the_receive_of_any_source() {
+    let text = "0 init\n0 irecv -555 7 640\n0 wait 1 0 7\n0 send 1 8 10\n0 finalize\n\
+        1 init\n1 compute 1000\n1 send 0 7 640\n1 recv 0 8 10\n1 finalize\n";
+    let trace = read_bytes("simgrid", RATE, text.as_bytes()).unwrap();
+    let run = replay(&trace).finish();
+    let answer = run.messages.iter().find(|sent| sent.from == 0).unwrap();
+    assert_eq!(answer.at, 1_000 * NS + 640 + NS);
+    assert!(!trace.coverage.to_string().contains("ignored"));
+}
+
+/// In SimGrid (`AllGatherVArgParser`) a type precedes the displacements, of which each process has
+/// one.
+#[test]
+fn sizes_of_an_allgatherv_have_the_type_before_the_displacements() {
+    let sent = |more: &str| {
+        let of = |own: usize| {
+            let count = 10 * (own + 1);
+            format!("{own} init 1\n{own} allgatherv {count} 10 20 30 40{more}\n{own} finalize\n")
+        };
+        let text: String = (0..4).map(of).collect();
+        let trace = read_bytes("simgrid", "", text.as_bytes()).unwrap();
+        let run = replay(&trace).finish();
+        run.messages.iter().map(|sent| sent.bytes).sum::<u64>()
+    };
+    // Around the ring each block of 10 to 40 elements goes to three others; type 6 has a byte.
+    for more in [" 6", " 6 6", " 6 0 10 30 60", " 6 0 10 30 60 6"] {
+        assert_eq!(sent(more), 3 * 100, "{more}");
+    }
+    for more in ["", " 0 10 30 60"] {
+        assert_eq!(sent(more), 3 * 100 * 8, "{more}");
     }
 }
 

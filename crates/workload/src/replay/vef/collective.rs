@@ -1,7 +1,12 @@
 //! Collective operations as written in the file.
 
+use std::sync::Arc;
+
+use super::super::graph::{Part, What};
+use super::super::input::Fault;
+use super::super::operations::data;
 use crate::tasks::collectives::Kind;
-use crate::tasks::{Peer, VectorKind};
+use crate::tasks::{Peer, Vector, VectorKind};
 
 /// A part in a collective operation as written in the file.
 pub struct Written {
@@ -36,15 +41,51 @@ pub struct Meaning {
     /// The task that is its root, if it has one.
     pub root: Option<Peer>,
     /// Bytes of the parts.
-    pub sizes: Sizes,
+    pub sizes: PartSizes,
 }
 
 /// Bytes of the parts of an operation.
-pub enum Sizes {
+pub enum PartSizes {
     /// All have the same.
     Equal(u64),
     /// Each task has its own number, which this returns.
     Each(VectorKind, fn(&Written) -> u64),
+}
+
+impl Meaning {
+    /// The operation as a group carries it out, and the bytes of all parts. `place` gives the place
+    /// of a task in the group.
+    ///
+    /// # Errors
+    /// If a task has no place.
+    pub fn what(
+        &self,
+        parts: &[Written],
+        members: &Arc<[Peer]>,
+        place: impl Fn(Peer) -> Result<u32, Fault>,
+    ) -> Result<(What, u64), Fault> {
+        let root = self.root.map_or(Ok(0), &place)?;
+        match self.sizes {
+            PartSizes::Equal(bytes) => {
+                let all = data(self.kind, bytes, parts.len()).saturating_mul(parts.len() as u64);
+                Ok((Part::new(self.kind, members, 0, root, bytes, 0).what, all))
+            }
+            PartSizes::Each(kind, size) => {
+                let mut bytes = vec![0; members.len()];
+                for part in parts {
+                    bytes[place(part.task)? as usize] = size(part);
+                }
+                let all = bytes.iter().copied().fold(0, u64::saturating_add);
+                let vector = Vector {
+                    kind,
+                    root,
+                    bytes: bytes.into(),
+                    receives: Arc::new([]),
+                };
+                Ok((What::Vector(vector), all))
+            }
+        }
+    }
 }
 
 /// An error in a line, and its remedy.
@@ -67,7 +108,7 @@ pub fn meaning(operation: &Operation) -> Result<Meaning, Refused> {
     let plain = |kind, root, bytes| Meaning {
         kind,
         root,
-        sizes: Sizes::Equal(bytes),
+        sizes: PartSizes::Equal(bytes),
     };
     // Only copies may differ in length: values of different numbers cannot be combined.
     let each = |kind, vector, root, size: fn(&Written) -> u64| {
@@ -81,7 +122,7 @@ pub fn meaning(operation: &Operation) -> Result<Meaning, Refused> {
             false => Meaning {
                 kind,
                 root,
-                sizes: Sizes::Each(vector, size),
+                sizes: PartSizes::Each(vector, size),
             },
         }
     };
@@ -163,8 +204,8 @@ fn rooted(
 }
 
 /// Remedy for sizes that differ.
-const SAME: &str = "give all tasks the same size; only a gather, a scatter and an allgather may have \
-                    different ones";
+const SAME: &str = "give all tasks the same size; only a gather, a scatter and an allgather may \
+                    have different ones";
 
 /// The size that all parts have.
 fn equal(parts: &[Written], size: impl Fn(&Written) -> u64, remedy: &str) -> Result<u64, Refused> {

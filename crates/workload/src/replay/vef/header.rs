@@ -15,7 +15,7 @@ pub fn number(word: &str) -> Result<u64, Wrong> {
         let word: String = word.chars().take(40).collect();
         (
             format!("`{word}` is no number"),
-            "write a whole number".into(),
+            "write a whole number, 0 or more".into(),
         )
     })
 }
@@ -54,11 +54,13 @@ pub fn header(text: &str, coverage: &mut Coverage) -> Result<Header, Wrong> {
             communicators,
             global,
             local,
-            _only_sends,
+            only_sends,
             more @ ..,
         ] if name.starts_with("VEF") => {
             let why = "newer headers have fields that are not known";
             coverage.ignored("fields of the header", more.len() as u64, 0, why);
+            let why = "every record is carried out";
+            coverage.ignored("marks of sends only", number(only_sends)?.min(1), 0, why);
             Ok(Header {
                 tasks: u32::try_from(number(tasks)?).unwrap_or(u32::MAX),
                 messages: number(messages)?,

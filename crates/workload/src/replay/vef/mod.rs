@@ -22,8 +22,8 @@ use super::table::most_tasks;
 use super::{
     Build, Builder, Content, Coverage, Fault, Node, Part, Places, Refusal, Scale, nanosecond, task,
 };
-use crate::tasks::{Peer, Vector};
-use collective::{Meaning, Operation, Sizes, Written, meaning};
+use crate::tasks::Peer;
+use collective::{Operation, Written, meaning};
 use header::{Header, Wrong, communicator, header, number, size};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
@@ -338,7 +338,7 @@ impl Reader {
             );
             return refuse(message, "write a line for each task");
         }
-        let Meaning { kind, root, sizes } = meaning(&operation)
+        let meaning = meaning(&operation)
             .map_err(|(line, message, remedy)| Fault::at_line(line, message, remedy))?;
         let places: FxHashMap<Peer, u32> = members.iter().copied().zip(0..).collect();
         let place = |task: Peer| {
@@ -348,22 +348,7 @@ impl Reader {
                 Fault::at_line(operation.line, message, "only its tasks take part")
             })
         };
-        let root = root.map_or(Ok(0), place)?;
-        let what = match sizes {
-            Sizes::Equal(bytes) => Part::new(kind, &members, 0, root, bytes, 0).what,
-            Sizes::Each(kind, size) => {
-                let mut bytes = vec![0; members.len()];
-                for part in &operation.parts {
-                    bytes[place(part.task)? as usize] = size(part);
-                }
-                What::Vector(Vector {
-                    kind,
-                    root,
-                    bytes: bytes.into(),
-                    receives: Arc::new([]),
-                })
-            }
-        };
+        let (what, bytes) = meaning.what(&operation.parts, &members, place)?;
         for part in &operation.parts {
             let own = Part {
                 what: what.clone(),
@@ -380,9 +365,12 @@ impl Reader {
             record.node = node;
             self.places.set(part.task, node, record.line);
         }
-        self.coverage.simulated("collective operations", 1, 0);
-        let parts = operation.parts.len() as u64;
-        self.coverage.simulated("parts in them", parts, 0);
+        let coverage = &mut self.coverage;
+        coverage.simulated("collective operations", 1, 0);
+        coverage.simulated("parts in them", operation.parts.len() as u64, bytes);
+        if matches!(what, What::Vector(_)) {
+            coverage.simulated("of those with sizes for each task", 1, 0);
+        }
         Ok(())
     }
 

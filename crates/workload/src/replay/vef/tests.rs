@@ -31,7 +31,8 @@ fn records_wait_for_what_their_tasks_send_receive_and_finish() {
     assert_eq!((to.from, to.to), (1, 3));
     assert_eq!(
         trace.coverage.to_string(),
-        "3 messages of 220 bytes in all, 2 collective operations, 6 parts in them, 5 dependencies"
+        "3 messages of 220 bytes in all, 2 collective operations, 6 parts in them of 1232 bytes in \
+         all, 5 dependencies"
     );
 }
 
@@ -105,6 +106,22 @@ fn copies_may_have_different_sizes() {
             1_000 - each[next as usize]
         );
     }
+}
+
+#[test]
+fn a_mark_of_sends_only_is_told_of_and_a_unit_takes_time() {
+    let text = "VEF3 2 1 1 0 0 1\nC0 0 1\n1 0 1 8 0 0 -1\n";
+    let trace = read_bytes("vef", "", text.as_bytes()).unwrap();
+    let said = trace.coverage.to_string();
+    assert!(said.contains("1 marks of sends only (ignored"), "{said}");
+    let said = refused("vef", "unit = \"0 ns\"\n", text);
+    assert!(
+        said.contains("a unit of no time / write a longer"),
+        "{said}"
+    );
+    let said = refused("vef", "", &text.replace("8 0 0 -1", "8 0 -5 -1"));
+    let expected = "line 3: `-5` is no number / write a whole number, 0 or more";
+    assert!(said.contains(expected), "{said}");
 }
 
 #[test]

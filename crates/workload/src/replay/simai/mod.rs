@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::graph::MOST_OPERATIONS;
 use super::input::Lines;
 use super::table::TASKS_IF_GIVEN;
-use super::{Build, Builder, Content, Coverage, Fault, Node, Part, Refusal, Scale};
+use super::{Build, Builder, Content, Coverage, Fault, Node, Part, Refusal, Scale, TaskGraph};
 use crate::tasks::Peer;
 use crate::tasks::collectives::Kind;
 use weir_input::Section;
@@ -76,26 +76,18 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
         );
         return Err(Fault::new(message, "take a smaller model or fewer GPUs").into());
     }
-    let mut coverage = Coverage::default();
-    if layout.pipeline_bytes > 0 {
-        let why = "SimAI's simulation of the network has none";
-        coverage.ignored("messages of the pipeline", 1, layout.pipeline_bytes, why);
-    }
-    let mut graphs = Vec::new();
-    let mut groups = Groups {
-        layout: &layout,
-        known: BTreeMap::new(),
+    let tasks = layout.tasks;
+    let model = Model {
+        layout,
+        layers,
+        known: Mutex::default(),
     };
-    for task in 0..layout.tasks {
-        let step = Step {
-            task,
-            builder: Builder::default(),
-            last: None,
-            number: 0,
-        };
-        graphs.push(step.of(&layers, &mut groups, &mut coverage).build());
-    }
-    Ok(Content::new(graphs, coverage, lines.hash()))
+    let coverage = model.coverage();
+    Ok(Content {
+        tasks,
+        make: Some(Box::new(move |task| model.task(task))),
+        ..Content::new(Vec::new(), coverage, lines.hash())
+    })
 }
 
 /// The words of the next line that is not empty.
@@ -122,6 +114,35 @@ struct Layout {
     layers: u64,
 }
 
+/// The keys of the first line.
+const KEYS: [&str; 9] = [
+    "all_gpus",
+    "model_parallel_NPU_group",
+    "pp",
+    "ep",
+    "vpp",
+    "ga",
+    "pp_comm",
+    "checkpoints",
+    "checkpoint_initiates",
+];
+
+/// Refuses a first line with unknown keys, or without the number of GPUs.
+fn keys(lines: &Lines, head: &[String]) -> Result<(), Fault> {
+    let key = |word: &str| word.trim_end_matches(':').to_string();
+    let wrong =
+        |word: &&String| word.parse::<u64>().is_err() && !KEYS.contains(&key(word).as_str());
+    if let Some(word) = head.iter().skip(1).find(wrong) {
+        let message = format!("{word:?} is no key of the header");
+        return Err(lines.fault(message, format!("{} are", KEYS.join(", "))));
+    }
+    if !head.iter().any(|word| key(word) == "all_gpus") {
+        let message = "the header does not say how many GPUs there are";
+        return Err(lines.fault(message, "write `all_gpus: N` into the first line"));
+    }
+    Ok(())
+}
+
 fn layout(lines: &mut Lines) -> Result<Layout, Fault> {
     let head = next(lines)?.unwrap_or_default();
     let policy = head.first().map_or("", String::as_str);
@@ -130,6 +151,7 @@ fn layout(lines: &mut Lines) -> Result<Layout, Fault> {
         let remedy = "HYBRID_TRANSFORMER and HYBRID_TRANSFORMER_FWD_IN_BCKWD are";
         return Err(lines.fault(message, remedy));
     }
+    keys(lines, &head)?;
     let given = |key: &str| -> Result<Option<u64>, Fault> {
         let at = head
             .iter()
@@ -183,6 +205,18 @@ fn layout(lines: &mut Lines) -> Result<Layout, Fault> {
         pipeline_bytes,
         layers,
     })
+}
+
+impl Layout {
+    /// Number of tasks in a group.
+    fn count(&self, among: Among) -> u32 {
+        match among {
+            Among::Tensor => self.tensor,
+            Among::Data => self.data,
+            Among::Expert => self.expert,
+            Among::SameExperts => self.same_experts,
+        }
+    }
 }
 
 /// Groups of tasks with operations together.
@@ -284,42 +318,98 @@ fn operation(
         .filter(|_| bytes > 0))
 }
 
-/// The members of groups, each list once.
-struct Groups<'a> {
-    layout: &'a Layout,
-    known: BTreeMap<(Among, Peer), Arc<[Peer]>>,
+/// A step of all tasks. Their operations are made when a task needs them, as a few layers and many
+/// GPUs are many operations.
+struct Model {
+    layout: Layout,
+    layers: Vec<Layer>,
+    /// The members of groups, each list once.
+    known: Mutex<BTreeMap<(Among, Peer), Arc<[Peer]>>>,
 }
 
-impl Groups<'_> {
+impl Model {
+    /// The operations of a task.
+    fn task(&self, task: Peer) -> TaskGraph {
+        let step = Step {
+            model: self,
+            task,
+            builder: Builder::default(),
+            last: None,
+            number: 0,
+        };
+        step.of().build()
+    }
+
+    /// The operations of all tasks.
+    fn coverage(&self) -> Coverage {
+        let mut coverage = Coverage::default();
+        let Layout {
+            tasks,
+            pipeline_bytes,
+            ..
+        } = self.layout;
+        let all = u64::from(tasks);
+        if pipeline_bytes > 0 {
+            let why = "SimAI's simulation of the network has none";
+            coverage.ignored("sizes of messages of the pipeline", 1, pipeline_bytes, why);
+        }
+        for layer in &self.layers {
+            for (time, operation) in layer.times.iter().zip(layer.operations) {
+                if *time > 0 {
+                    coverage.timed("computations", all, time.saturating_mul(all));
+                }
+                let Some(Operation { kind, among, bytes }) = operation else {
+                    continue;
+                };
+                let name = format!("parts in {}", kind.name());
+                let bytes = bytes.saturating_mul(all);
+                if self.layout.count(among) < 2 {
+                    coverage.ignored(name, all, bytes, "they are of a single task");
+                    continue;
+                }
+                coverage.simulated(name, all, bytes);
+                if layer.update > 0 {
+                    coverage.timed("updates", all, layer.update.saturating_mul(all));
+                }
+            }
+        }
+        coverage
+    }
+
     /// The group of a task, and its place there, as MockNcclGroup.cc has them. (There the groups
     /// with the same experts overlap if there is a pipeline; here they do not.)
-    fn of(&mut self, among: Among, task: Peer) -> (Arc<[Peer]>, u32) {
+    fn group(&self, among: Among, task: Peer) -> (Arc<[Peer]>, u32) {
         let Layout {
             tensor,
             data,
             expert,
-            same_experts,
             tasks,
             ..
-        } = *self.layout;
+        } = self.layout;
+        let count = self.layout.count(among);
         let (inner, outer) = (task % tensor, task / tensor);
-        let (first, stride, count) = match among {
-            Among::Tensor => (outer * tensor, 1, tensor),
-            Among::Data => (task % (tasks / data), tasks / data, data),
-            Among::Expert => (outer / expert * expert * tensor + inner, tensor, expert),
+        let (first, stride) = match among {
+            Among::Tensor => (outer * tensor, 1),
+            Among::Data => (task % (tasks / data), tasks / data),
+            Among::Expert => (outer / expert * expert * tensor + inner, tensor),
             Among::SameExperts => {
                 let block = outer / data * data + outer % expert;
-                (block * tensor + inner, tensor * expert, same_experts)
+                (block * tensor + inner, tensor * expert)
             }
         };
-        let members = self.known.entry((among, first));
+        let mut known = self
+            .known
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let members = known.entry((among, first));
         let members = members.or_insert_with(|| (0..count).map(|at| first + at * stride).collect());
         (members.clone(), (task - first) / stride)
     }
 }
 
 /// The operations of a task.
-struct Step {
+struct Step<'a> {
+    model: &'a Model,
     task: Peer,
     builder: Builder,
     /// The operation that the next one waits for.
@@ -328,22 +418,20 @@ struct Step {
     number: u32,
 }
 
-impl Step {
-    fn of(mut self, layers: &[Layer], groups: &mut Groups, coverage: &mut Coverage) -> Builder {
+impl Step<'_> {
+    fn of(mut self) -> Builder {
         // What the next step would wait for is waited for at the end.
-        for layer in layers {
+        for layer in &self.model.layers {
             self.compute(layer.times[0]);
-            self.operation(layer.operations[0], groups, coverage);
+            self.operation(layer, 0);
         }
-        for layer in layers.iter().rev() {
+        for layer in self.model.layers.iter().rev() {
             self.compute(layer.times[1]);
-            self.operation(layer.operations[1], groups, coverage);
+            self.operation(layer, 1);
             self.compute(layer.times[2]);
             let go_on = self.last;
-            if self.operation(layer.operations[2], groups, coverage) {
-                self.after(Node::delay(layer.update));
-                self.last = go_on;
-            }
+            self.operation(layer, 2);
+            self.last = go_on;
         }
         self.builder
     }
@@ -365,136 +453,30 @@ impl Step {
         }
     }
 
-    /// True if there is an operation of several tasks.
-    fn operation(
-        &mut self,
-        operation: Option<Operation>,
-        groups: &mut Groups,
-        coverage: &mut Coverage,
-    ) -> bool {
-        let Some(Operation { kind, among, bytes }) = operation else {
-            return false;
+    /// An operation of several tasks, and the time of the update, which follows each of them
+    /// (`Layer::call` in SimAI's workload/Layer.cc).
+    fn operation(&mut self, layer: &Layer, at: usize) {
+        let Some(Operation { kind, among, bytes }) = layer.operations[at] else {
+            return;
         };
         self.number += 1;
-        let (members, place) = groups.of(among, self.task);
+        let (members, place) = self.model.group(among, self.task);
         let count = members.len() as u64;
-        let name = format!("parts in {}", kind.name());
         if count < 2 {
-            coverage.ignored(name, 1, bytes, "they are of a single task");
-            return false;
+            return;
         }
         let share = match kind {
             Kind::Allreduce => bytes,
             _ => bytes / count,
         };
-        coverage.simulated(name, 1, bytes);
         let part = Part::new(kind, &members, place, 0, share, self.number);
         let node = self.builder.add_collective(part);
         self.wait(node);
-        true
+        if layer.update > 0 {
+            self.after(Node::delay(layer.update));
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::{read_bytes, refused, replay};
-
-    const HEAD: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 \
-                        vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0\n";
-
-    /// Layers, without their names, dependencies and updates.
-    fn text(layers: &[&str]) -> String {
-        let lines = layers.iter().map(|layer| format!("layer -1 {layer} 0\n"));
-        format!("{HEAD}{}\n{}", layers.len(), lines.collect::<String>())
-    }
-
-    fn sent(layers: &[&str], task: u32) -> Vec<(u32, u64)> {
-        let trace = read_bytes("simai", "", text(layers).as_bytes()).unwrap();
-        let run = replay(&trace).finish();
-        run.sent_by(task)
-            .iter()
-            .map(|sent| (sent.0, sent.1))
-            .collect()
-    }
-
-    #[test]
-    fn operations_are_those_of_the_groups() {
-        // Two tasks of a tensor group, whole arrays of 800 bytes.
-        let of = |operation: &str, task| {
-            let mut to: Vec<u32> = sent(&[&format!("0 {operation} 800 0 NONE 0 0 NONE 0")], task)
-                .into_iter()
-                .map(|(to, _)| to)
-                .collect();
-            to.sort_unstable();
-            to.dedup();
-            to
-        };
-        assert_eq!(of("ALLREDUCE", 5), [4]);
-        assert_eq!(of("ALLTOALL_EP", 5), [7]);
-        assert_eq!(of("ALLTOALL_EP", 0), [2]);
-        assert_eq!(of("ALLTOALL_DP_EP", 1), [5]);
-        let weights = |task| sent(&["0 NONE 0 0 NONE 0 0 ALLTOALL 800"], task);
-        // Four replicas: 1, 3, 5, 7; 200 bytes for each of the others.
-        let mut to = weights(3);
-        to.sort_unstable();
-        assert_eq!(to, [(1, 200), (5, 200), (7, 200)]);
-        assert_eq!(sent(&["0 ALLGATHER 800 0 NONE 0 0 NONE 0"], 0), [(1, 400)]);
-        assert_eq!(
-            sent(&["0 REDUCESCATTER 800 0 NONE 0 0 NONE 0"], 0),
-            [(1, 400)]
-        );
-    }
-
-    #[test]
-    fn gradients_of_weights_do_not_hold_up_the_layer_before() {
-        // Forwards 1 and 2 us, backwards 30 and 3 us, then 20 and 10 us: 66 us of computation.
-        let layers = [
-            "1000 NONE 0 10000 NONE 0 20000 ALLREDUCE 1000000",
-            "2000 NONE 0 3000 NONE 0 30000 ALLREDUCE 1000000",
-        ];
-        let trace = read_bytes("simai", "", text(&layers).as_bytes()).unwrap();
-        let run = replay(&trace).finish();
-        let end = run.tasks[0].finished().expect("it ends");
-        // The last operation of four tasks takes twice 3/4 MB at 1 ps a byte, or less; that of the
-        // other layer is over before.
-        assert!((66_000_000 + 1_000_000..70_000_000).contains(&end), "{end}");
-    }
-
-    #[test]
-    fn what_is_wrong_is_refused_with_its_line() {
-        let good = text(&["0 NONE 0 0 NONE 0 0 NONE 0"]);
-        for (from, to, words) in [
-            (
-                "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
-                "DATA",
-                "line 1: the policy \"DATA\" is not read",
-            ),
-            ("all_gpus: 8", "all_gpus: 9", "cannot be divided"),
-            ("all_gpus: 8", "all_gpus: x", "`all_gpus` is \"x\""),
-            ("checkpoints: 0", "checkpoints: 2", "computed again"),
-            ("\n1\n", "\n2\n", "1 of 2 layers are missing"),
-            ("\n1\n", "\n0\n", "line 3: there are more than 0 layers"),
-            ("\n1\n", "\none\n", "line 2: this is no number of layers"),
-            (
-                "0 NONE 0 0 NONE",
-                "0 NONE 0 NONE",
-                "line 3: this is no layer",
-            ),
-            (
-                "0 NONE 0 0 NONE",
-                "0 SOME 0 0 NONE",
-                "\"SOME\" is no operation",
-            ),
-            ("0 NONE 0 0 NONE", "x NONE 0 0 NONE", "\"x\" is no time"),
-            (
-                "0 NONE 0 0 NONE",
-                "0 NONE -1 0 NONE",
-                "\"-1\" is no number of bytes",
-            ),
-        ] {
-            assert!(good.contains(from), "{from}");
-            let said = refused("simai", "", &good.replacen(from, to, 1));
-            assert!(said.contains(words), "{said:?} lacks {words:?}");
-        }
-    }
-}
+mod tests;
