@@ -161,6 +161,8 @@ impl Messages {
 #[derive(Default)]
 struct Names {
     nodes: FxHashMap<u64, u32>,
+    /// The names by operation.
+    ids: Vec<u64>,
     after: Vec<(u32, u64)>,
     parts: FxHashMap<u32, Unnumbered>,
 }
@@ -177,11 +179,7 @@ impl Names {
     /// operation after the operations that it waits for, otherwise by the numbers of the nodes.
     /// Operations that wait for themselves are last.
     fn order(&self) -> Vec<u32> {
-        let count = self.nodes.len();
-        let mut ids = vec![0; count];
-        for (&id, &operation) in &self.nodes {
-            ids[operation as usize] = id;
-        }
+        let (ids, count) = (&self.ids, self.ids.len());
         let mut left = vec![0u32; count];
         let mut after = vec![Vec::new(); count];
         for &(operation, id) in &self.after {
@@ -230,6 +228,7 @@ impl Reader {
                 let message = format!("there is a node {} already", node.id);
                 return Err(damaged(at, &message));
             }
+            names.ids.push(node.id);
             let after = node.after.iter().map(|&id| (operation, id));
             names.after.extend(after);
         }

@@ -318,13 +318,16 @@ fn operation(
         .filter(|_| bytes > 0))
 }
 
+/// Members by the kind of a group and its first task.
+type Known = BTreeMap<(Among, Peer), Arc<[Peer]>>;
+
 /// A step of all tasks. Their operations are made when a task needs them, as a few layers and many
 /// GPUs are many operations.
 struct Model {
     layout: Layout,
     layers: Vec<Layer>,
     /// The members of groups, each list once.
-    known: Mutex<BTreeMap<(Among, Peer), Arc<[Peer]>>>,
+    known: Mutex<Known>,
 }
 
 impl Model {
