@@ -99,7 +99,8 @@ impl Waits {
     }
 }
 
-/// Ends all ranks at once with this exit code.
+/// Ends all ranks at once with this exit code. The watchdog does so from another thread, which
+/// MPI leaves undefined: the main thread hangs then, and the process ends in any case.
 pub fn abort_all(code: i32) -> ! {
     SimpleCommunicator::world().abort(code)
 }

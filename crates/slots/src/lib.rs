@@ -17,8 +17,8 @@ pub use prefetch::{lines, prefetch, prefetch_list};
 /// Every place of a hop (port, channel, packet, request) is looked up by such a number; checking
 /// each of them again costs 2% to 6% of the speed. So accesses are checked in builds with debug
 /// assertions, which all tests are, and not in release builds. Numbers from outside are checked on
-/// entry: a routing's answer in `fabric/router/arrival.rs`, mail of another rank in
-/// `fabric/mail/accept.rs`.
+/// entry: a routing's answer in `fabric/src/router/arrival.rs`, mail of another rank in
+/// `fabric/src/mail/accept.rs`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Slots<T>(Vec<T>);
 

@@ -19,6 +19,7 @@ use weir_model::Time;
 use weir_model::program::exit::FAILED;
 
 /// Environment variables that MPI launchers set for their ranks.
+#[cfg(feature = "mpi")]
 const LAUNCHERS: [&str; 5] = [
     "OMPI_COMM_WORLD_SIZE",
     "PMI_RANK",
@@ -44,11 +45,12 @@ const NOBODY: u64 = u64::MAX;
 /// A panic on any rank ends all of them, and so does a rank that lets another one wait for longer
 /// than `patience`.
 pub fn on_all_ranks(patience: Duration, work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
-    let launched = LAUNCHERS
-        .iter()
-        .any(|name| std::env::var_os(name).is_some());
     #[cfg(feature = "mpi")]
-    if launched && let Some(mut mpi) = weir_mpi::Mpi::start() {
+    if LAUNCHERS
+        .iter()
+        .any(|name| std::env::var_os(name).is_some())
+        && let Some(mut mpi) = weir_mpi::Mpi::start()
+    {
         let alone = mpi.size() == 1;
         if !alone {
             watchdog::start(mpi.waits(), mpi.rank(), patience, &REACHED);
