@@ -36,7 +36,8 @@ struct Parameters {
     timeout: TimeSpan,
     /// Maximum number of dropped packets of a queue pair in recovery, from reservation to
     /// acknowledgement. Others wait, and new packets go on speculatively. 0: any number. The paper
-    /// names no limit, and long messages are slow with one. Its Figure 5, of messages of one packet,
+    /// names no limit. With few, long messages are slow; without a limit, reservations and late
+    /// packets may fill the buffers of a crowded endpoint. Its Figure 5, of messages of one packet,
     /// is that of 1.
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     reservations: u32,
@@ -58,7 +59,7 @@ impl Default for Parameters {
     fn default() -> Self {
         Parameters {
             timeout: TimeSpan::PacketTimes(42_000_000),
-            reservations: 0,
+            reservations: 16,
             slack: SLACK,
             loss: 0.0,
         }

@@ -41,7 +41,7 @@ fn megabyte(scheme: &str, ends: [i64; 2]) -> Time {
 }
 
 #[test]
-fn a_lone_flow_has_the_rate_of_its_own_link() {
+fn a_lone_flow_goes_at_the_rate_of_its_link() {
     for scheme in [
         "none",
         "fixed_rate",
