@@ -187,6 +187,35 @@ fn the_pipeline_of_a_router_is_no_queue() {
     }
 }
 
+/// Packets of 24 flits of 1 ns.
+#[test]
+fn thresholds_below_one_packet_and_waits_below_two_are_told() {
+    for (scheme, key, low, high) in [
+        ("ecn", "buffer", "23 flits", "24 flits"),
+        ("codes_cc", "buffer", "23 flits", "24 flits"),
+        ("lhrp", "threshold", "23 flits", "24 flits"),
+        ("lhrp_srp", "threshold", "23 flits", "24 flits"),
+        ("srp", "timeout", "47 ns", "48 ns"),
+    ] {
+        let warnings = |value: &str| {
+            let experiment = Experiment::dragonfly(2, 4, 2).uniform(0.1).until("1 us");
+            let own = experiment
+                .set("congestion.scheme", scheme)
+                .set(&format!("congestion.{key}"), value);
+            let own = match key {
+                "buffer" => own.set("congestion.threshold", 1.0),
+                _ => own,
+            };
+            let warnings = own.plan().warnings;
+            warnings
+                .into_iter()
+                .filter(|one| one.kind == "throttles_idle")
+                .count()
+        };
+        assert_eq!((warnings(low), warnings(high)), (1, 0), "{scheme}");
+    }
+}
+
 #[test]
 fn limits_below_what_an_idle_network_needs_are_told() {
     for (key, value, words) in [

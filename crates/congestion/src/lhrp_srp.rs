@@ -16,7 +16,7 @@ use super::{
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
 use weir_input::registry::{Entry, Keys};
-use weir_input::{Size, TimeSpan};
+use weir_input::{Duration, Size, TimeSpan};
 use weir_model::{Classes, ControlKind, EndpointId, Invalid, Origin, PacketKind, Time};
 
 /// LHRP for small messages and SRP for large ones, with one schedule per endpoint, which the router
@@ -64,7 +64,7 @@ impl Default for Parameters {
             reserve_from: Size::Packets(2),
             threshold: Size::Flits(1_000),
             fabric_drop: false,
-            timeout: TimeSpan::PacketTimes(42_000_000),
+            timeout: Duration(1_000_000).into(),
             retries: 3,
             slack: SLACK,
             loss: 0.0,

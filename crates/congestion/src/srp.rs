@@ -11,10 +11,10 @@ use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
     check_speculation, nack, table_bytes,
 };
-use weir_input::TimeSpan;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, factors, packet_times};
 use weir_input::registry::{Entry, Keys};
+use weir_input::{Duration, TimeSpan};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, ControlKind, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 
@@ -31,8 +31,9 @@ use weir_model::{Classes, ControlKind, EndpointId, Invalid, NEVER, Origin, Packe
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 pub(super) struct Parameters {
-    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us. (The
-    /// paper's 1 us are 42 packet times of its network.)
+    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us. The
+    /// paper's 1 us are 42 packet times of its network; on links on which 1 us is less than a few
+    /// packets take, give it in packet times.
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     pub timeout: TimeSpan,
     /// Time that a schedule books for each requested flit, over its time on the link; at least 1.
@@ -59,7 +60,7 @@ const PRESETS: &[Preset] = &[Preset {
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
-            timeout: TimeSpan::PacketTimes(42_000_000),
+            timeout: Duration(1_000_000).into(),
             slack: SLACK,
             outstanding: None,
             loss: 0.0,
@@ -155,6 +156,16 @@ impl Rules for Srp {
             by_pair: self.outstanding.is_some(),
             ..Capabilities::NONE
         }
+    }
+
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        (self.timeout < 2 * about.packet_time()).then(|| {
+            let what = format!(
+                "in {} a packet beside another one is dropped",
+                about.packet_times(self.timeout)
+            );
+            Invalid::new("timeout", what, "write \"8 packet times\" or more")
+        })
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

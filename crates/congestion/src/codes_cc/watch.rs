@@ -10,7 +10,7 @@ use weir_model::{EndpointId, Time};
 #[repr(align(64))]
 pub(super) struct Watch {
     /// Senders, sorted by endpoint, and the flits or packets of each at the port, as
-    /// [`super::Count`] says. The flits add up to no more than [`crate::Port::level`].
+    /// [`super::Count`] says.
     ///
     /// These are the endpoints with packets queued at the port, and endpoints that it throttles but
     /// that have none left there. While congested it throttles all of them.
