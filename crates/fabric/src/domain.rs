@@ -29,7 +29,7 @@ use crate::state::{
 };
 use weir_congestion::{About, Actions, Capabilities, Scheme};
 use weir_engine::{Domain, EventQueue, Schedule};
-use weir_model::{Classes, DomainId, PacketKind, Time};
+use weir_model::{Classes, DomainId, LinkRate, PacketKind, Time};
 use weir_network::routing::{Hop, NicChoice};
 use weir_slots::Slots;
 
@@ -165,6 +165,11 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(super) fn timing(&self, output: OutIndex) -> &Timing {
         &self.timings[self.ports.outputs[output as usize].timing as usize]
+    }
+
+    /// Time that flits take on the link of a NIC.
+    pub(super) fn nic_link(&self, nic: u32) -> LinkRate {
+        self.timing(self.first_nic_output + nic).rate
     }
 
     /// Arbitration model of the router of an output.

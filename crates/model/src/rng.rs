@@ -11,9 +11,9 @@ pub type Rng = Xoroshiro128PlusPlus;
 pub mod purpose {
     /// A router's choices of ways.
     pub const ROUTING: u64 = 1;
-    /// When a source generates messages, and for whom.
+    /// Times and destinations of the messages that a source generates.
     pub const SOURCE: u64 = 2;
-    /// What is drawn once for a workload, such as the places of a permutation.
+    /// Values that are drawn once for a workload, such as the places of a permutation.
     pub const PATTERN: u64 = 3;
     /// The links and routers of a failure.
     pub const FAILURE: u64 = 4;

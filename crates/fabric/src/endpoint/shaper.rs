@@ -70,7 +70,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// turn it is on.
     fn candidates(&mut self, nic: u32, now: Time, blocked: &mut Blocked) -> Vec<Candidate> {
         let ring = self.ends.nics[nic as usize].ring;
-        let link = self.timing(self.first_nic_output + nic).rate;
+        let link = self.nic_link(nic);
         let mut at = ring.turn;
         let mut list = Vec::with_capacity(ring.pairs as usize);
         for _ in 0..self.ends.sends.candidates(&ring) {

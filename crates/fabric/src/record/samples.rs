@@ -52,7 +52,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if self.records.samples.rates.strikes(now) {
             for &(nic, _) in &self.records.samples.rated {
-                let link = self.timing(self.first_nic_output + nic).rate;
+                let link = self.nic_link(nic);
                 let rate = self.scheme.allowed_rate((nic, link), now);
                 self.records.stats.rates.push(rate);
             }

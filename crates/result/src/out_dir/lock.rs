@@ -114,8 +114,9 @@ impl Lock {
                 Err(Errno::WOULDBLOCK) => {
                     let holder = Holder::read(&mut file);
                     looks += 1;
-                    // A process that has ended is the holder before this one, whose name is about to
-                    // be written, or somebody only looks ([`Lock::is_held`]); or its child has it.
+                    // A process that has ended is the holder before this one, whose name is about
+                    // to be written, or somebody only looks ([`Lock::is_held`]), or its child still
+                    // has it.
                     let ended = |holder: &Holder| holder.alive() == Some(false);
                     if looks == LOOKS || holder.as_ref().is_some_and(|holder| !ended(holder)) {
                         return Ok(Taken::Held(holder));

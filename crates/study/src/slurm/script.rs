@@ -149,7 +149,8 @@ impl Settings {
             run.push_str(&format!(" --ranks {} --launcher {launcher}", self.ranks));
         }
         format!(
-            "{}\n{}\n# The points of each task, by their number in `weir sweep plan`.\npoints=(\n{points})\n\
+            "{}\n{}\n# The points of each task, by their number in `weir sweep plan`.\n\
+             points=(\n{points})\n\
              task=${{SLURM_ARRAY_TASK_ID:?start this script with sbatch}}\n{}",
             directives(&lines),
             self.unchanged(),

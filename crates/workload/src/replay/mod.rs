@@ -249,7 +249,7 @@ struct Common {
     sha256: Option<String>,
     #[serde(default)]
     compute: Scale,
-    /// Of formats with times.
+    /// Unit of the times in the file, if its format has one.
     #[serde(default)]
     unit: Option<Duration>,
 }

@@ -129,8 +129,8 @@ pub struct Timing {
     /// Head at an input to head at the output link of an idle router, ps.
     /// Here and below a NIC has the values of the router that it leads to.
     pub crossing: Time,
-    /// Flits that a busy link takes in that time: they are in the pipeline of the router, and do not
-    /// wait. 0 without output queues, where nothing crosses to a link that is busy.
+    /// Flits that a busy link takes in that time: they are in the pipeline of the router, and do
+    /// not wait. 0 without output queues, where nothing crosses to a link that is busy.
     pub crossed: u64,
     /// Flits of an output queue; None: the input queues feed the links.
     pub output_queue: Option<u32>,
