@@ -21,12 +21,15 @@ from concurrent.futures import ThreadPoolExecutor
 SHORT_US = 3.0
 SHORTEST_US = 0.8
 USUAL = 2_000
-# Of an application: longer than hosts take for the first messages.
+# Of an application of at most USUAL tasks: longer than hosts take for the first messages. While it computes and nothing is
+# delivered, it runs LONGER times as long, up to LONGEST_US.
 APPLICATION_US = 10.0
+LONGER = 3
+LONGEST_US = 1e7
 # What `layered` says of large networks.
 TOO_MANY = "pairs of routers are more than layers are found for"
-# Endpoints of a network that runs with one routing alone: each is tried on many smaller ones.
-LARGE = 20_000
+# Endpoints of a network that runs with one routing alone: tests of the catalog try each on small ones.
+LARGE = 10_000
 
 DRAGONFLIES = (72, 1056, 3078, 8192)
 
@@ -214,11 +217,9 @@ def run_application(program, file, out):
             f'[topology]\nfile = "dragonfly-{network}"\n[routing]\nalgorithm = "par"\n'
             f'[[workload]]\nfile = "{os.path.abspath(file)}"\n[run]\nuntil = "{APPLICATION_US} us"\n'
         )
-    # Some compute for a while before they send anything.
-    for longer in (10**power for power in range(7)):
-        sets = [f'run.until="{APPLICATION_US * longer} us"']
-        if run(program, path, out, sets, may_be_silent=longer < 10**6):
-            break
+    time_us = APPLICATION_US * min(1.0, USUAL / tasks)
+    while run(program, path, out, [f'run.until="{time_us:.3f} us"'], may_be_silent=time_us < LONGEST_US) == 0:
+        time_us *= LONGER
 
 
 def files_below(folder):

@@ -18,7 +18,7 @@ pub use kept::{go_on_from, resume_on, run_counting, run_saving, run_sharing};
 
 use std::sync::Arc;
 
-use weir::config::{Duration, Rate, Section};
+use weir::config::{ConfigError, Duration, Rate, Section};
 use weir::failures::Seen;
 use weir::model::{Bandwidth, Flight, PortId, Rng, RouterId, below, stream};
 use weir::routing::{Here, Hop, Load, Queue, Routing};
@@ -58,9 +58,15 @@ pub fn dragonfly(p: u32, a: u32, h: u32, g: u32) -> Dragonfly {
 pub fn ready(name: &str) -> Arc<dyn Topology> {
     let path = format!("{}/topologies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect(&path);
-    let section = Section::from_toml(&text).expect("TOML");
-    let entry = weir::registry::find(weir::topology::REGISTRY, "dragonfly").expect("registered");
-    (entry.build)(&section).expect("a valid topology")
+    topology(&text).expect("a valid topology")
+}
+
+/// The topology of this table of an experiment.
+pub fn topology(text: &str) -> Result<Arc<dyn Topology>, ConfigError> {
+    let table: toml::Table = text.parse().expect("TOML");
+    let kind = table["kind"].as_str().expect("a kind");
+    let entry = weir::registry::find(weir::topology::REGISTRY, kind).expect("registered");
+    (entry.build)(&Section::from_toml(text).expect("TOML"))
 }
 
 /// A routing of dragonflies by its name in the experiment file, with these parameters.

@@ -2,6 +2,8 @@
 //! Every variant in a registry is drawn, with parameters from its schema. Refused experiments are
 //! drawn again, so that the rest can be run.
 
+use std::sync::Arc;
+
 use schemars::schema_for;
 use toml::{Table, Value};
 use weir::catalog::catalog;
@@ -9,10 +11,11 @@ use weir::config::Catalog;
 use weir::config::{NicConfig, OutputConfig, RouterConfig};
 use weir::registry::Variant;
 use weir::simulation::Plan;
+use weir::topology::Topology;
 use weir::workload::tasks::Mpi;
 
 use super::draw::{Draw, FEW, MORE};
-use crate::support::Experiment;
+use crate::support::{self, Experiment};
 
 /// Most endpoints: a case takes seconds.
 const ENDPOINTS: u32 = 72;
@@ -99,20 +102,21 @@ impl Making {
         let pairs = pairs(&self.catalog);
         let (topology, routing) = pairs[self.seed as usize % pairs.len()];
         self.draw.integers(FEW);
+        let fits = |network: Arc<dyn Topology>| {
+            (2..=ENDPOINTS).contains(&network.endpoints()) && network.domains() >= least
+        };
         for _ in 0..100_000 {
             let Some(table) = named(&mut self.draw, "kind", &topology, 40) else {
                 continue;
             };
+            // Routes through a large network take long to find.
+            let fits = support::topology(&table.to_string()).is_ok_and(fits);
             self.table.insert("topology".into(), table.into());
             let Some(table) = named(&mut self.draw, "algorithm", &routing, 40) else {
                 continue;
             };
             self.table.insert("routing".into(), table.into());
-            let fits = |plan: Plan| {
-                let topology = &plan.network().topology;
-                (2..=ENDPOINTS).contains(&topology.endpoints()) && topology.domains() >= least
-            };
-            if self.plan().is_some_and(fits) {
+            if fits && self.plan().is_some() {
                 self.draw.integers(MORE);
                 return;
             }
