@@ -11,6 +11,7 @@ const SENDERS: usize = 5;
 /// Explanation of waiting and its causes, as paragraphs. `name` is that of the run.
 pub fn text(name: &str, all: &Explanation) -> String {
     let mut paragraphs = vec![summary(name, all)];
+    paragraphs.extend(all.notes.iter().map(|note| format!("Note: {note}.")));
     paragraphs.extend(all.roots.iter().map(root));
     paragraphs.push(rest(all));
     paragraphs.push(SHARES.to_string());

@@ -83,6 +83,27 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// A unit in which the largest of some times still has at most five digits before the point: its
+/// name and length in ps. One unit for a whole table makes its numbers comparable.
+pub fn common_unit(largest_ps: u64) -> (&'static str, f64) {
+    match largest_ps {
+        0..100_000_000 => ("ns", 1e3),
+        100_000_000..100_000_000_000 => ("us", 1e6),
+        100_000_000_000..100_000_000_000_000 => ("ms", 1e9),
+        _ => ("s", 1e12),
+    }
+}
+
+/// A time in a unit, with at least three digits unless it is 0; `-` if it is none.
+pub fn in_unit(ps: f64, unit_ps: f64) -> String {
+    match ps / unit_ps {
+        value if !value.is_finite() => "-".to_string(),
+        value if value == 0.0 || value >= 9.995 => format!("{value:.1}"),
+        value if value >= 0.9995 => format!("{value:.2}"),
+        value => format!("{value:.3}"),
+    }
+}
+
 /// Five significant digits.
 pub fn short(value: f64) -> String {
     let digits = match value.abs() {

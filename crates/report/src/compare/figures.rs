@@ -3,6 +3,7 @@
 use super::tables::header;
 use crate::figure::{Axis, Bars, Figure, Group, Lines, Panel, Plot, Point, Series, Table, number};
 use crate::rows;
+use weir_result::schema::BY_ARRIVAL;
 use weir_study::compare::{Comparison, NumberChange, RunResult};
 
 /// Most rows of a figure.
@@ -24,7 +25,14 @@ pub fn of_runs(comparison: &Comparison, runs: &[RunResult]) -> Vec<Figure> {
             "p999",
             "max",
         ];
-        rates.contains(&last) && !number.same && !number.metric.contains("_by_arrival")
+        // By arrival only where what has not arrived leaves the other number open.
+        let known = |other: &&NumberChange| {
+            other.metric == number.metric.replace(BY_ARRIVAL, "")
+                && !bars(comparison, other).is_empty()
+        };
+        let twice = number.metric.contains(BY_ARRIVAL)
+            && comparison.numbers.iter().any(|other| known(&other));
+        rates.contains(&last) && !number.same && !twice
     };
     let numbers: Vec<&NumberChange> = comparison.numbers.iter().filter(told).collect();
     let name = |number: &NumberChange| {
@@ -82,11 +90,12 @@ fn differences(
 ) -> Figure {
     let mut groups: Vec<Group> = Vec::new();
     let mut data = Table::new(&["row", "input", "difference (%)", "low (%)", "high (%)"]);
-    let mut left = 0;
+    let (mut left, mut open) = (0, 0);
     for number in numbers {
         let bars = bars(comparison, number);
         let name = name(number);
         if bars.is_empty() {
+            open += 1;
             continue;
         }
         for (input, point) in &bars {
@@ -115,6 +124,11 @@ fn differences(
              intervals (Student's t)."
                 .into(),
         );
+    }
+    if open > 0 {
+        caption.push(format!(
+            "Not drawn: {open} numbers of which only a bound is known, or that one input lacks."
+        ));
     }
     if left > 0 {
         caption.push(format!("{left} more are in the CSV file."));
@@ -204,12 +218,7 @@ fn distribution(comparison: &Comparison, runs: &[RunResult]) -> Figure {
     Figure {
         id: "latency".into(),
         title: "Distribution of latencies".into(),
-        caption: vec![
-            "The share of messages generated (packets injected) in the measurement window that \
-             take longer; what had not arrived when the run ended counts with its age at that \
-             time."
-                .into(),
-        ],
+        caption: vec![rows::WITH_MISSING.into()],
         data: Table::of_lines(&panels),
         panels,
         ..Figure::default()

@@ -197,10 +197,15 @@ fn band(inside: &Inside, series: &Series, whiskers: bool, look: &Look) -> Outcom
     Ok(())
 }
 
-/// The marks; and arrows at the edge for values above it.
+/// The marks, also of points between two gaps, of which there is no line; and arrows at the edge for
+/// values above it.
 fn marks(inside: &Inside, series: &Series, wanted: bool, look: &Look) -> Outcome {
-    let alone = series.points.len() == 1;
-    for point in &series.points {
+    let joins = |at: Option<usize>| {
+        let other = at.and_then(|at| series.points.get(at));
+        other.is_some_and(|other| !other.x.is_nan() && !other.y.is_nan())
+    };
+    for (at, point) in series.points.iter().enumerate() {
+        let alone = !joins(at.checked_sub(1)) && !joins(Some(at + 1));
         let (x, y) = shares(inside, point);
         if !(-1e-9..=1.0 + 1e-9).contains(&x) || y.is_nan() {
             continue;

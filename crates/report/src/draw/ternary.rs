@@ -1,8 +1,6 @@
 //! Three shares of a whole in a triangle. Points are counted in small hexagons, whose colours say
 //! how many there are.
 
-use std::collections::BTreeMap;
-
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -10,16 +8,13 @@ use super::cartesian::colour_bar;
 use super::heat::colour;
 use super::style::{Ink, LABEL, TICK, px, text};
 use super::{Area, Outcome, nothing};
-use crate::figure::{Axis, Ternary};
-
-/// Hexagons along a side.
-const CELLS: i64 = 40;
+use crate::figure::{Axis, CELLS, Ternary};
 
 /// Width of the bar of colours, CSS pixels.
 const BAR: i32 = 70;
 
 pub fn draw(ternary: &Ternary, area: &Area) -> Outcome {
-    let counts = counts(&ternary.points);
+    let counts = ternary.counts();
     if counts.is_empty() {
         return nothing(area);
     }
@@ -27,7 +22,7 @@ pub fn draw(ternary: &Ternary, area: &Area) -> Outcome {
     let (left, right) = area.split_horizontally(width as i32 - px(BAR));
     let triangle = Triangle::inside(&left);
     triangle.frame(&left, &ternary.corners)?;
-    let most = counts.values().copied().max().unwrap_or(1) as f64;
+    let most = ternary.most.unwrap_or_else(|| ternary.largest()) as f64;
     let mut axis = Axis::new(ternary.things.clone(), "1").log();
     axis.range = Some([0.8, most.max(9.0) * 1.2]);
     let scale = axis.coord([], 6);
@@ -37,35 +32,6 @@ pub fn draw(ternary: &Ternary, area: &Area) -> Outcome {
         left.draw(&Polygon::new(triangle.hexagon(shares), fill))?;
     }
     colour_bar(&right, &scale, colour)
-}
-
-/// Number of points in each cell, by the first two coordinates of the cell.
-fn counts(points: &[[f64; 3]]) -> BTreeMap<[i64; 2], usize> {
-    let mut counts = BTreeMap::new();
-    for point in points {
-        if let Some([a, b, _]) = cell(*point) {
-            *counts.entry([a, b]).or_insert(0) += 1;
-        }
-    }
-    counts
-}
-
-/// The nearest cell: three whole numbers that sum to [`CELLS`]. None for values that are no shares.
-fn cell(point: [f64; 3]) -> Option<[i64; 3]> {
-    let sum: f64 = point.iter().sum();
-    if !(sum.is_finite() && sum > 0.0 && point.iter().all(|share| *share >= 0.0)) {
-        return None;
-    }
-    let exact = point.map(|share| share / sum * CELLS as f64);
-    let mut whole = exact.map(f64::round);
-    // The coordinate that was rounded most makes up for the others.
-    let error = |i: usize| (whole[i] - exact[i]).abs();
-    let worst = (0..3).fold(
-        0,
-        |worst, i| if error(i) > error(worst) { i } else { worst },
-    );
-    whole[worst] += CELLS as f64 - whole.iter().sum::<f64>();
-    Some(whole.map(|n| n as i64))
 }
 
 /// Position of a point of three shares: to the right and upwards, in sides of the triangle.
@@ -182,36 +148,6 @@ mod tests {
                 (from_left_side / height - point[2]).abs() < 1e-12,
                 "{point:?}"
             );
-        }
-    }
-
-    #[test]
-    fn every_point_is_counted_once_in_a_cell_of_the_triangle() {
-        let mut rng = weir_model::stream(2, &[]);
-        use rand_core::Rng;
-        let points: Vec<[f64; 3]> = (0..3_000)
-            .map(|_| [0; 3].map(|_| (rng.next_u64() % 1_000) as f64 + 0.001))
-            .collect();
-        for point in &points {
-            let cell = cell(*point).expect("a share");
-            assert_eq!(cell.iter().sum::<i64>(), CELLS);
-            let sum: f64 = point.iter().sum();
-            for (n, share) in cell.iter().zip(point) {
-                assert!((*n as f64 / CELLS as f64 - share / sum).abs() <= 1.0 / CELLS as f64);
-            }
-        }
-        assert_eq!(counts(&points).values().sum::<usize>(), points.len());
-    }
-
-    #[test]
-    fn what_is_no_share_is_left_out() {
-        for point in [
-            [0.0; 3],
-            [f64::NAN, 1.0, 0.0],
-            [-1.0, 1.0, 1.0],
-            [f64::INFINITY, 0.0, 0.0],
-        ] {
-            assert_eq!(cell(point), None, "{point:?}");
         }
     }
 }

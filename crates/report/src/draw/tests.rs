@@ -131,6 +131,7 @@ fn plots() -> Vec<Plot> {
             corners: ["busy", "idle", "stalled"].map(String::from),
             points,
             things: "ports".into(),
+            most: None,
         }));
     }
     for cells in [

@@ -4,11 +4,13 @@
 mod axis;
 mod graph;
 mod table;
+mod ternary;
 mod units;
 
 pub use axis::{Axis, Coord, Scale};
 pub use graph::{Graph, Link, Node};
 pub use table::{Table, csv_field, number};
+pub use ternary::{CELLS, Ternary};
 pub use units::{Shown, shown};
 
 /// A figure: one or more panels that share a legend, and the text below them.
@@ -161,17 +163,6 @@ pub fn quantile(ascending: &[f64], share: f64) -> f64 {
     low + (high - low) * at.fract()
 }
 
-/// Shares of a whole.
-#[derive(Clone, Debug)]
-pub struct Ternary {
-    /// Names of the three shares: the corners at the top, the lower left and the lower right.
-    pub corners: [String; 3],
-    /// Non-negative; they are divided by their sum.
-    pub points: Vec<[f64; 3]>,
-    /// Things that are counted: `ports`.
-    pub things: String,
-}
-
 /// A table of colours.
 #[derive(Clone, Debug, Default)]
 pub struct Heat {
@@ -219,6 +210,11 @@ impl Figure {
     /// be compared.
     pub fn with_shared_axes(&self) -> Figure {
         let mut figure = self.clone();
+        let triangles = self.panels.iter().filter_map(|panel| match &panel.plot {
+            Plot::Ternary(ternary) => Some(ternary.largest()),
+            _ => None,
+        });
+        let most = triangles.max();
         let mut axes: Vec<(&mut Axis, Vec<f64>)> = Vec::new();
         for panel in &mut figure.panels {
             match &mut panel.plot {
@@ -238,7 +234,8 @@ impl Figure {
                     axes.push((&mut bars.value, ends));
                 }
                 Plot::Heat(heat) => axes.push((&mut heat.value, heat.cells.clone())),
-                Plot::Ternary(_) | Plot::Graph(_) => {}
+                Plot::Ternary(ternary) => ternary.most = most,
+                Plot::Graph(_) => {}
             }
         }
         let key = |axis: &Axis| (axis.label.clone(), axis.unit.clone());

@@ -53,21 +53,36 @@ impl Table {
 
     /// The cells of pictures that are called by the names of their panels.
     pub fn of_heats(heats: &[(&str, &Heat)]) -> Table {
-        let labels = |heat: &Heat| [&heat.x, &heat.y, &heat.value].map(|axis| axis.label.clone());
-        let [x, y, value] = heats
-            .first()
-            .map(|(_, heat)| labels(heat))
-            .unwrap_or_default();
-        let mut table = Table::new(&["panel".to_string(), x, y, value]);
+        let mut table = Table::new(&[
+            "panel",
+            "x",
+            "y",
+            "value",
+            "x unit",
+            "y unit",
+            "value unit",
+            "x is",
+            "y is",
+            "value is",
+        ]);
         for (panel, heat) in heats {
             let columns = heat.x_edges.len().saturating_sub(1);
+            let axes = [&heat.x, &heat.y, &heat.value];
+            let said = axes.map(|axis| axis.unit.clone());
+            let said: Vec<String> = said
+                .into_iter()
+                .chain(axes.map(|axis| axis.label.clone()))
+                .collect();
             for (at, cell) in heat.cells.iter().enumerate() {
-                table.rows.push(vec![
-                    panel.to_string(),
-                    number(heat.x_edges[at % columns]),
-                    number(heat.y_edges[at / columns]),
-                    number(*cell),
-                ]);
+                let own = [
+                    heat.x_edges[at % columns],
+                    heat.y_edges[at / columns],
+                    *cell,
+                ]
+                .map(number);
+                table
+                    .rows
+                    .push([vec![panel.to_string()], own.to_vec(), said.clone()].concat());
             }
         }
         table

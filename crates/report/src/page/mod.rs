@@ -231,7 +231,7 @@ fn table(html: &mut String, rows: &Rows, number: usize) {
 /// A number, perhaps with a unit; or none.
 fn is_numeric(cell: &str) -> bool {
     // A bound is a number, too.
-    let number = cell.trim_start_matches(['≥', '≤', ' ']);
+    let number = cell.trim_start_matches(['≥', '≤', '>', ' ']);
     let first = number
         .split(' ')
         .next()

@@ -1,8 +1,15 @@
 // Tables are sorted by a click on the head of a column, and the other way round by another one. Numbers with units by what they are.
 const scale = {
   ps: 1e-12, ns: 1e-9, "µs": 1e-6, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600,
-  k: 1e3, M: 1e6, G: 1e9, T: 1e12, KiB: 1024, MiB: 1048576, GiB: 1073741824, TiB: 1099511627776,
 };
+for (const [power, letter] of ["", "k", "M", "G", "T"].entries()) {
+  const [thousands, kibi] = [1000 ** power, 1024 ** power];
+  Object.assign(scale, { [letter || "1"]: thousands, [letter + "B"]: thousands, [letter + "bps"]: thousands / 8, [letter + "B/s"]: thousands });
+  if (power > 0) {
+    const prefix = letter.toUpperCase() + "i";
+    Object.assign(scale, { [prefix + "B"]: kibi, [prefix + "B/s"]: kibi });
+  }
+}
 const keyOf = (text) => {
   const words = text.replace(/,/g, "").replace(/^[≥>] ?/, "").trim().split(/\s+/);
   const number = words[0] === "" ? undefined : Number(words[0]);

@@ -1,10 +1,9 @@
 //! Places in the network where links were busy, and where they held packets back: routers by group,
 //! for each kind of links by its name.
 
-use super::port_time;
+use super::{PortTime, port_time};
 use crate::figure::{Axis, Figure, Heat, Panel, Plot, Table};
 use weir_model::TERMINAL;
-use weir_result::schema::is_port_of;
 use weir_result::{ResultFile, TraceError};
 
 type Outcome<T> = Result<T, TraceError>;
@@ -52,19 +51,15 @@ fn links(kind: &str) -> String {
 /// # Errors
 /// If the file is damaged.
 pub fn by_group(result: &ResultFile, kind: &str, did: Did) -> Outcome<Option<Heat>> {
-    let Some([routers]) = result.table("data/ports", ["router"])? else {
-        return Ok(None);
-    };
     let groups = result.column("data/routers", "group")?.unwrap_or_default();
-    let (kinds, time) = (result.port_kinds()?, port_time(result, "all")?);
     let mut sums = vec![(0.0, 0u32); groups.len()];
-    let rows = routers.iter().zip(&kinds).zip(&time);
-    for ((router, _), [busy, idle, stalled]) in rows.filter(|((_, own), _)| is_port_of(own, kind)) {
+    for PortTime { place, time } in port_time(result, kind)? {
+        let [busy, idle, stalled] = time;
         let own = match did {
             Did::Busy => busy,
             Did::Stalled => stalled,
         };
-        if let Some((sum, ports)) = sums.get_mut(*router as usize) {
+        if let Some((sum, ports)) = sums.get_mut(place[0] as usize) {
             *sum += own / (busy + idle + stalled);
             *ports += 1;
         }

@@ -169,34 +169,52 @@ pub fn histogram(result: &ResultFile, name: &str) -> Outcome<Option<(Vec<u64>, V
     Ok(Some((lower, all(&count, &missing))))
 }
 
-/// Samples and missing ones, bucket by bucket, to be drawn. A missing one that is younger than any
+/// Text below a distribution of latencies.
+pub const WITH_MISSING: &str = "The share of messages generated (packets injected) in the measurement \
+                                window that take longer. What had not arrived when the run ended \
+                                counts with its age at that time; there is no line where nothing \
+                                arrived.";
+
+/// Samples and missing ones, bucket by bucket, to be drawn: none if none has arrived. A missing one that is younger than any
 /// that has arrived counts with the least latency: it will hardly take less, and its age, down to a
 /// picosecond, would stretch the axis.
 pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
     let mut all: Vec<u64> = count.iter().zip(missing).map(|(a, b)| a + b).collect();
-    if let Some(first) = count.iter().position(|&count| count > 0) {
-        let young: u64 = all[..first].iter().sum();
-        all[..first].fill(0);
-        all[first] += young;
-    }
+    let Some(first) = count.iter().position(|&count| count > 0) else {
+        return vec![0; count.len()];
+    };
+    let young: u64 = all[..first].iter().sum();
+    all[..first].fill(0);
+    all[first] += young;
     all
 }
 
-/// Times of the ports of a kind (of the network's, `fabric`, `all`): busy, idle and stalled, ps.
+/// What a port did with its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PortTime {
+    /// Router and port.
+    pub place: [u64; 2],
+    /// Busy, idle and stalled, ps.
+    pub time: [f64; 3],
+}
+
+/// Times of the ports of a kind (of the network's, `fabric`, `all`).
 ///
 /// # Errors
 /// If the file is damaged.
-pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<[f64; 3]>> {
-    const PORTS: &str = "data/ports";
+pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<PortTime>> {
     let kinds = result.port_kinds()?;
-    let columns = ["busy_ps", "idle_ps", "stalled_ps"];
-    let Some([busy, idle, stalled]) = result.table(PORTS, columns)? else {
+    let columns = ["router", "port", "busy_ps", "idle_ps", "stalled_ps"];
+    let Some([routers, ports, busy, idle, stalled]) = result.table("data/ports", columns)? else {
         return Ok(Vec::new());
     };
-    let rows = kinds.iter().zip(&busy).zip(&idle).zip(&stalled);
+    let rows =
+        (0..routers.len()).filter(|row| kinds.get(*row).is_some_and(|own| is_port_of(own, kind)));
     Ok(rows
-        .filter(|(((own, _), _), _)| is_port_of(own, kind))
-        .map(|(((_, busy), idle), stalled)| [*busy, *idle, *stalled].map(|ps| ps as f64))
+        .map(|row| PortTime {
+            place: [routers[row], ports[row]],
+            time: [busy[row], idle[row], stalled[row]].map(|ps| ps as f64),
+        })
         .collect())
 }
 
@@ -266,36 +284,28 @@ fn picture(all: &Occupancy) -> Option<(Heat, String)> {
 /// # Errors
 /// If the file is damaged.
 pub fn stalled(result: &ResultFile, kind: &str) -> Outcome<Option<Heat>> {
-    const PORTS: &str = "data/ports";
-    let Some([routers, ports]) = result.table(PORTS, ["router", "port"])? else {
-        return Ok(None);
-    };
-    let time = port_time(result, "all")?;
-    let kinds = result.port_kinds()?;
-    let rows: Vec<_> = (0..time.len())
-        .filter(|row| is_port_of(&kinds[*row], kind))
-        .collect();
-    let span = |column: &[u64]| {
-        let own = || rows.iter().map(|row| column[*row]);
+    let all = port_time(result, kind)?;
+    let span = |at: usize| {
+        let own = || all.iter().map(|one| one.place[at]);
         own().min().zip(own().max())
     };
-    let (Some(router), Some(port)) = (span(&routers), span(&ports)) else {
+    let (Some(router), Some(port)) = (span(0), span(1)) else {
         return Ok(None);
     };
     let columns = (router.1 - router.0 + 1) as usize;
     let mut cells = vec![f64::NAN; columns * (port.1 - port.0 + 1) as usize];
-    for row in rows {
-        let at = (
-            (ports[row] - port.0) as usize,
-            (routers[row] - router.0) as usize,
-        );
-        let sum: f64 = time[row].iter().sum();
-        cells[at.0 * columns + at.1] = time[row][2] / sum;
+    for PortTime { place, time } in all {
+        let at = ((place[1] - port.0) as usize, (place[0] - router.0) as usize);
+        cells[at.0 * columns + at.1] = time[2] / time.iter().sum::<f64>();
     }
     let edges = |(from, to): (u64, u64)| (from..=to + 1).map(|edge| edge as f64).collect();
+    let axis = |label: &str, (from, to): (u64, u64)| Axis {
+        range: Some([from as f64, to as f64 + 1.0]),
+        ..Axis::numbered(label, to as usize + 1)
+    };
     Ok(Some(Heat {
-        x: Axis::new("router", "1"),
-        y: Axis::new("port", "1"),
+        x: axis("router", router),
+        y: axis("port", port),
         value: Axis::new("stalled share of the time", "1").from_zero(),
         x_edges: edges(router),
         y_edges: edges(port),
@@ -390,7 +400,7 @@ mod tests {
         let (_dir, result) = sample();
         let all = port_time(&result, "all").expect("reads");
         assert_eq!(all.len(), 70_000);
-        assert_eq!(all[2], [16_000.0, 10.0, 6.0]);
+        assert_eq!(all[2].time, [16_000.0, 10.0, 6.0]);
         let kinds = ["terminal", "local", "global"];
         let sum: usize = kinds
             .map(|kind| port_time(&result, kind).expect("reads").len())

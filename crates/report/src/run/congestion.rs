@@ -39,7 +39,7 @@ pub fn table(all: &Explanation) -> Option<Rows> {
             percent(root.busy),
             percent(root.stalled),
             format!(
-                "{} to {}",
+                "about {} to {}",
                 time(root.from_ps as f64),
                 time(root.to_ps as f64)
             ),

@@ -3,10 +3,10 @@
 pub mod congestion;
 pub mod page;
 
-use super::figure::{Axis, Figure, Lines, Panel, Plot, Series, Table, Ternary};
+use super::figure::{Axis, Figure, Lines, Panel, Plot, Series, Table, Ternary, number};
 use super::parameters;
 use super::rows::bands::line_of;
-use super::rows::{self, MOST_SPANS, bands, levels};
+use super::rows::{self, MOST_SPANS, PortTime, bands, levels};
 use weir_model::TERMINAL;
 use weir_result::{ResultFile, Stored, TraceError};
 
@@ -125,12 +125,10 @@ fn distribution(stored: &Stored) -> Figure {
     Figure {
         id: "latency".into(),
         title: "Distribution of latencies".into(),
-        caption: vec![
-            "The share of messages generated (packets injected) in the measurement window that \
-             take longer; what had not arrived when the run ended counts with its age at that \
-             time. Histogram buckets are no wider than 1/64 of their latency."
-                .into(),
-        ],
+        caption: vec![format!(
+            "{} Histogram buckets are no wider than 1/64 of their latency.",
+            rows::WITH_MISSING
+        )],
         data: Table::of_lines(&panels),
         panels,
         ..Figure::default()
@@ -170,24 +168,20 @@ fn ejection(result: &ResultFile) -> Outcome<Figure> {
 
 fn port_time(result: &ResultFile) -> Outcome<Figure> {
     let mut panels = Vec::new();
-    let mut data = Table::new(&["kind", "busy", "idle", "stalled"]);
+    let mut data = shares_of_ports("kind");
     for kind in result.link_kinds()? {
         let points = rows::port_time(result, &kind)?;
         if points.is_empty() {
             continue;
         }
-        for point in &points {
-            let sum: f64 = point.iter().sum();
-            let shares = point.map(|ps| (ps / sum).to_string());
-            data.rows
-                .push([vec![kind.clone()], shares.to_vec()].concat());
-        }
+        data.rows
+            .extend(points.iter().map(|one| shares_row(&kind, one)));
         panels.push(Panel {
             title: match &*kind {
                 TERMINAL => "ports to endpoints".into(),
                 kind => format!("{kind} ports"),
             },
-            plot: Plot::Ternary(ternary(points)),
+            plot: Plot::Ternary(ternary(&points)),
         });
     }
     Ok(Figure {
@@ -205,12 +199,26 @@ fn port_time(result: &ResultFile) -> Outcome<Figure> {
     })
 }
 
-pub(super) fn ternary(points: Vec<[f64; 3]>) -> Ternary {
+pub(super) fn ternary(points: &[PortTime]) -> Ternary {
     Ternary {
         corners: ["busy", "idle", "stalled"].map(String::from),
-        points,
+        points: points.iter().map(|one| one.time).collect(),
         things: "ports".into(),
+        most: None,
     }
+}
+
+/// A table of what ports did, each called by its panel.
+pub(super) fn shares_of_ports(panel: &str) -> Table {
+    Table::new(&[panel, "router", "port", "busy", "idle", "stalled"])
+}
+
+/// A row of it.
+pub(super) fn shares_row(panel: &str, one: &PortTime) -> Vec<String> {
+    let sum: f64 = one.time.iter().sum();
+    let shares = one.time.map(|ps| number(ps / sum));
+    let place = one.place.map(|at| at.to_string());
+    [vec![panel.to_string()], place.to_vec(), shares.to_vec()].concat()
 }
 
 fn occupancy(result: &ResultFile) -> Outcome<Option<Figure>> {

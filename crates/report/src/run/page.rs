@@ -189,13 +189,14 @@ fn jobs(digest: &Digest) -> Rows {
     });
     Rows {
         title: "Jobs".into(),
-        note: "Loads are shares of the bandwidth of the endpoints that send, or that receive."
+        note: "Loads are shares of the bandwidth of the endpoints that send, or that receive. Finish: \
+               the last message was received, and an application's last task has ended."
             .into(),
         head: [
             "job",
             "tasks",
             "start",
-            "last message",
+            "finish",
             "communication",
             "offered",
             "accepted",

@@ -3,7 +3,8 @@
 pub mod json;
 
 use super::format::{
-    bytes, inside_nodes, measured, percent, protocol, scaled, shorten, simulated, wall, whole, wrap,
+    bytes, common_unit, in_unit, inside_nodes, measured, percent, protocol, scaled, shorten,
+    simulated, wall, whole, wrap,
 };
 use super::parameters;
 use weir_result::schema::BY_ARRIVAL;
@@ -128,25 +129,6 @@ fn cost(lines: &mut Vec<String>, digest: &Digest) {
             cost.energy_nj * 1e-6,
         );
         labelled(lines, "cost", &text);
-    }
-}
-
-/// A unit in which the largest of some times still has at most five digits before the point: its
-/// name and length in ps. One unit for a whole table makes its numbers comparable.
-fn common_unit(largest_ps: u64) -> (&'static str, f64) {
-    match largest_ps {
-        0..100_000_000 => ("ns", 1e3),
-        100_000_000..100_000_000_000 => ("us", 1e6),
-        100_000_000_000..100_000_000_000_000 => ("ms", 1e9),
-        _ => ("s", 1e12),
-    }
-}
-
-fn in_unit(ps: f64, unit_ps: f64) -> String {
-    if ps.is_finite() {
-        format!("{:.1}", ps / unit_ps)
-    } else {
-        "-".to_string()
     }
 }
 
@@ -307,7 +289,16 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
         "{:<JOB$}{:>7}{:>10}{:>10}{:>10}{mean:>13}{p99:>12}",
         "job", "tasks", "offered", "accepted", "finish"
     ));
-    for (job, stats) in digest.jobs.iter().zip(latency) {
+    let short: Vec<String> = (digest.jobs.iter())
+        .map(|job| shorten(&job.name, JOB))
+        .collect();
+    for ((job, stats), name) in digest.jobs.iter().zip(latency).zip(&short) {
+        // Of two that would look the same the whole names.
+        let alike = short.iter().filter(|other| *other == name).count() > 1;
+        if alike {
+            lines.push(shorten(&job.name, WIDTH));
+        }
+        let name = if alike { "" } else { name };
         let value = |number| stats.map_or("-".into(), |stats| of_all(stats, number, unit_ps));
         let totals = &job.totals;
         let finish = match job.finish() {
@@ -315,8 +306,7 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
             ps => bound(job, simulated(ps)),
         };
         lines.push(format!(
-            "{:<JOB$}{:>7}{:>10}{:>10}{finish:>10}{:>13}{:>12}",
-            shorten(&job.name, JOB),
+            "{name:<JOB$}{:>7}{:>10}{:>10}{finish:>10}{:>13}{:>12}",
             totals.tasks,
             percent(totals.offered_load),
             percent(totals.accepted_load),

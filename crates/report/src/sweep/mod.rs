@@ -1,5 +1,6 @@
 //! The figures of a sweep, as its job file asks for them.
 
+mod drawn;
 mod groups;
 mod map;
 mod names;
@@ -15,6 +16,7 @@ use std::collections::BTreeSet;
 
 use super::figure::{Axis, Figure, Panel, Plot, Scale};
 use super::parameters;
+use super::rows::WITH_MISSING;
 use weir_input::ConfigError;
 use weir_result::TraceError;
 use weir_simulation::config::Catalog;
@@ -104,8 +106,13 @@ impl<'a> Sweep<'a> {
         };
         let mut caption: Vec<String> = wanted.caption.iter().cloned().collect();
         caption.extend(self.means(wanted, &groups));
+        caption.extend(table::of_few_seeds(self, wanted, &groups));
         caption.extend(baseline(wanted));
+        if wanted.kind == FigureKind::Distribution {
+            caption.push(WITH_MISSING.into());
+        }
         caption.extend(map::said(&panels));
+        caption.extend(diagonal(&panels));
         caption.extend(off_the_scale(&panels));
         caption.extend(self.missing(&groups));
         caption.push(self.parameters(&groups));
@@ -202,20 +209,41 @@ fn baseline(wanted: &Wanted) -> Option<String> {
     wanted.y.iter().any(is_slowdown).then(|| text.to_string())
 }
 
-/// Text on the arrows at the edge, if there are any.
+/// Text on the dotted line, if it is drawn.
+fn diagonal(panels: &[Panel]) -> Option<String> {
+    let drawn = |panel: &Panel| matches!(&panel.plot, Plot::Lines(lines) if lines.diagonal);
+    let text = "Dotted: as much is accepted as is offered.";
+    panels.iter().any(drawn).then(|| text.to_string())
+}
+
+/// Text on points that have no place in the plot, and on the arrows at its edge, if there are any.
 fn off_the_scale(panels: &[Panel]) -> Option<String> {
-    let beyond = panels.iter().any(|panel| match &panel.plot {
-        Plot::Lines(lines) if lines.markers => {
-            let [low, high] = lines.y.range.unwrap_or([f64::NEG_INFINITY, f64::MAX]);
-            let mut points = lines.series.iter().flat_map(|one| &one.points);
-            let no_place = |y: f64| lines.y.scale == Scale::Log && y <= 0.0;
-            points.any(|point| point.y < low || point.y > high || no_place(point.y))
+    // Over the edge at the top or the bottom, and at a side.
+    let [mut arrows, mut beside] = [0, 0];
+    for panel in panels {
+        let Plot::Lines(lines) = &panel.plot else {
+            continue;
+        };
+        let is_off = |axis: &Axis, value: f64| {
+            let [low, high] = axis.range.unwrap_or([f64::NEG_INFINITY, f64::MAX]);
+            value < low || value > high || axis.scale == Scale::Log && value <= 0.0
+        };
+        let points = lines.series.iter().flat_map(|one| &one.points);
+        for point in points.filter(|_| lines.markers) {
+            match is_off(&lines.x, point.x) {
+                true => beside += 1,
+                false => arrows += u32::from(is_off(&lines.y, point.y)),
+            }
         }
-        _ => false,
+    }
+    let arrows = (arrows > 0).then(|| "Arrows at the edge are points off the scale".to_string());
+    let beside = (beside > 0).then(|| match beside {
+        1 => "One point lies beside the scale".to_string(),
+        _ => format!("{beside} points lie beside the scale"),
     });
-    beyond.then(|| {
-        "Arrows at the edge are points off the scale; their values are in the CSV file.".into()
-    })
+    let said: Vec<String> = arrows.into_iter().chain(beside).collect();
+    let values = "the values are in the CSV file.";
+    (!said.is_empty()).then(|| format!("{}; {values}", said.join("; ")))
 }
 
 /// Most metrics of claims that are drawn if no figure is asked for.

@@ -168,10 +168,8 @@ fn points(sweep: &Sweep) -> Rows {
     metrics.truncate(MOST_COLUMNS);
     let axes = sweep.study.axes.iter();
     let mut head = texts(["point"]);
-    head.extend(axes.clone().map(|axis| match axis.unit.as_str() {
-        "" => axis.label.clone(),
-        unit => format!("{} ({unit})", axis.label),
-    }));
+    // Their values have units.
+    head.extend(axes.clone().map(|axis| axis.label.clone()));
     head.push("seed".into());
     head.extend(metrics.iter().map(Metric::header));
     head.push("state".into());

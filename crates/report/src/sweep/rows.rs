@@ -1,12 +1,12 @@
 //! Figures of rows of the results themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table, number};
+use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table};
 use super::super::rows as of_result;
 use super::super::rows::held;
 use super::super::rows::levels::{self, Did};
-use super::super::run::ternary as triangle;
+use super::super::run::{shares_of_ports, shares_row, ternary as triangle};
 use super::groups::{self, Groups};
 use super::names::{counted, words};
 use super::seeds::mean;
@@ -98,8 +98,16 @@ pub(super) fn over_time(
     let names = named(wanted);
     let label = match names.as_slice() {
         [(name, _)] => words(name),
-        [(name, _), ..] => counted(name.rsplit('.').next().unwrap_or(name)),
-        [] => String::new(),
+        several => {
+            let last =
+                |(name, _): &(String, String)| counted(name.rsplit('.').next().unwrap_or(name));
+            let kinds: BTreeSet<String> = several.iter().map(last).collect();
+            let kinds: Vec<String> = kinds.into_iter().collect();
+            match kinds.len() > 1 && kinds.iter().all(|kind| kind.ends_with(" latency")) {
+                true => "latency".to_string(),
+                false => kinds.join(", "),
+            }
+        }
     };
     let axes = |unit: &str| {
         // Counts in a bin are shown per second; their range is in the same unit.
@@ -225,22 +233,18 @@ pub(super) fn ternary(
     groups: &Groups,
 ) -> Outcome<Drawn> {
     let mut panels = Vec::new();
-    let mut data = Table::new(&["panel", "busy", "idle", "stalled"]);
+    let mut data = shares_of_ports("panel");
     for (title, name, series) in cells(groups, wanted) {
         let kind = name.strip_prefix("ports.").unwrap_or(&name);
         let mut points = Vec::new();
         for result in results(sweep, &series.rows)? {
             points.extend(of_result::port_time(&result, kind)?);
         }
-        for point in &points {
-            let sum: f64 = point.iter().sum();
-            let shares = point.map(|ps| number(ps / sum));
-            data.rows
-                .push([vec![title.clone()], shares.to_vec()].concat());
-        }
+        data.rows
+            .extend(points.iter().map(|one| shares_row(&title, one)));
         panels.push(Panel {
             title,
-            plot: Plot::Ternary(triangle(points)),
+            plot: Plot::Ternary(triangle(&points)),
         });
     }
     Ok((panels, data))

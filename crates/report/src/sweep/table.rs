@@ -3,171 +3,55 @@
 use super::super::figure::{
     Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, number, quantile,
 };
+use super::drawn::{Drawn, drawn, quantity, units, value};
 use super::groups::{self, Groups};
-use super::names::{common, joined, words};
+use super::names::{joined, words};
 use super::seeds::mean;
-use super::{Sweep, Wanted, distinct, scale, y_axis};
-use weir_study::{FigureKind, FigureX, FigureY, Interval, Metric, Ratio, Row};
+use super::{Sweep, Wanted, scale, y_axis};
+use weir_study::{FigureKind, FigureX, FigureY, Interval, Metric, Row};
 
-/// The metrics of a figure with their names in the legend.
-struct Drawn<'a> {
-    metric: &'a Metric,
-    name: String,
-    /// Quantity of its axis; empty for a ratio.
-    unit: &'a str,
-    column: Option<usize>,
-    over: Option<Over<'a>>,
-}
+/// Offered load as measured differs by chance from what was asked for, by less than this.
+const MOST_OFF: f64 = 0.1;
 
-/// Divisor of a value.
-struct Over<'a> {
-    column: Option<usize>,
-    at: &'a [(usize, usize)],
-    /// In words.
-    name: String,
-}
-
-fn drawn<'a>(sweep: &Sweep, wanted: &'a Wanted) -> Vec<Drawn<'a>> {
-    let metrics: Vec<&Metric> = wanted
-        .y
-        .iter()
-        .filter_map(|y| match y {
-            FigureY::Metric(metric) => Some(metric),
-            FigureY::Rows(_) => None,
-        })
-        .collect();
-    let names: Vec<String> = metrics.iter().map(|one| one.name().to_string()).collect();
-    let names = distinct(&names);
-    let pairs = metrics.into_iter().zip(names);
-    pairs
-        .map(|(metric, name)| Drawn {
-            column: sweep.table.column(metric),
-            unit: match wanted.ratio {
-                Some(_) => "",
-                None => metric.unit(),
-            },
-            over: wanted
-                .ratio
-                .as_ref()
-                .map(|ratio| over(sweep, metric, ratio)),
-            metric,
-            name,
-        })
-        .collect()
-}
-
-fn over<'a>(sweep: &Sweep, own: &Metric, ratio: &'a Ratio) -> Over<'a> {
-    let place = |(axis, value): &(usize, usize)| {
-        let axis = &sweep.study.axes[*axis];
-        let label = &axis.values[*value].label;
-        match axis.numeric() {
-            true => format!("{} {label}", axis.label),
-            false => label.clone(),
-        }
-    };
-    let places: Vec<String> = ratio.at.iter().map(place).collect();
-    let metric = ratio.metric.iter().map(|metric| words(metric.name()));
-    Over {
-        column: sweep.table.column(ratio.metric.as_ref().unwrap_or(own)),
-        at: &ratio.at,
-        name: metric.chain(places).collect::<Vec<_>>().join(", "),
+/// Text on means over fewer seeds than have run: what did not end with some seeds has no value there,
+/// and would have been among the largest.
+pub(super) fn of_few_seeds(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> Option<String> {
+    const MOST: usize = 3;
+    if !wanted.kind.of_the_table() {
+        return None;
     }
-}
-
-impl Drawn<'_> {
-    /// The number of a row. None if it was not measured, or has nothing to be compared with.
-    fn value(&self, sweep: &Sweep, row: &Row) -> Option<f64> {
-        let own = value(row, self.column)?;
-        let Some(over) = &self.over else {
-            return Some(own);
-        };
-        let mut there = row.at.clone();
-        for (axis, value) in over.at {
-            there[*axis] = *value;
-        }
-        let mut rows = sweep.table.rows.iter();
-        let other = rows.find(|other| other.at == there && other.seed == row.seed)?;
-        let ratio = own / value(other, over.column)?;
-        Some(ratio).filter(|ratio| ratio.is_finite())
-    }
-
-    /// Those of rows that have one.
-    fn values(&self, sweep: &Sweep, rows: &[&Row]) -> Vec<f64> {
-        let values = rows.iter().filter_map(|row| self.value(sweep, row));
-        values.collect()
-    }
-}
-
-/// The units of the metrics, each once: each has separate panels.
-fn units(drawn: &[Drawn]) -> Vec<String> {
-    let mut units: Vec<String> = Vec::new();
-    for one in drawn {
-        if !units.iter().any(|own| own == one.unit) {
-            units.push(one.unit.to_string());
+    let mut few = Vec::new();
+    for one in drawn(sweep, wanted) {
+        for series in groups.panels.iter().flat_map(|panel| &panel.series) {
+            for rows in places(&series.rows) {
+                let done = rows.iter().filter(|row| row.state == "done").count();
+                let measured = one.values(sweep, &rows).len();
+                if measured == 0 || measured == done {
+                    continue;
+                }
+                let axes = sweep.study.axes.iter().zip(&rows[0].at);
+                let place =
+                    axes.map(|(axis, at)| format!("{} {}", axis.label, axis.values[*at].label));
+                let place: Vec<String> = place.collect();
+                let metric = words(one.metric.name());
+                few.push(format!(
+                    "{metric} at {}: {measured} of {done}",
+                    place.join(", ")
+                ));
+            }
         }
     }
-    units
-}
-
-/// Name of a metric on the axis: in words if it is the only one, else as in the legend.
-fn label(one: &Drawn) -> String {
-    let own = match one.name == one.metric.name() {
-        true => words(one.metric.name()),
-        false => one.name.clone(),
+    let more = match few.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
     };
-    match &one.over {
-        Some(over) => format!("{own} over {}", over.name),
-        None => own,
-    }
-}
-
-/// Label of the axis of some metrics: their common part, if the legend has the rest.
-fn quantity(own: &[&Drawn]) -> String {
-    let [first, others @ ..] = own else {
-        return String::new();
-    };
-    if others.is_empty() {
-        return label(first);
-    }
-    let parts: Vec<Vec<&str>> = own
-        .iter()
-        .map(|one| one.metric.name().split('.').collect())
-        .collect();
-    let shared = |place: usize| {
-        parts
-            .iter()
-            .all(|own| own.get(place) == parts[0].get(place))
-    };
-    let alike = parts.iter().all(|own| own.len() == parts[0].len());
-    let same = match alike {
-        // Where they differ, each is named by the rest.
-        true => {
-            let places = parts[0].iter().enumerate();
-            let parts: Vec<Option<&str>> = places
-                .map(|(place, part)| shared(place).then_some(*part))
-                .collect();
-            common(&parts)
-        }
-        false => String::new(),
-    };
-    let own_names = || {
-        own.iter()
-            .map(|one| label(one))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let text = match same.is_empty() {
-        true => own_names(),
-        false => same.clone(),
-    };
-    match &first.over {
-        Some(over) if !same.is_empty() => format!("{text} over {}", over.name),
-        _ => text,
-    }
-}
-
-fn value(row: &Row, column: Option<usize>) -> Option<f64> {
-    row.values.get(column?).copied().flatten()
+    few.truncate(MOST);
+    (!few.is_empty()).then(|| {
+        format!(
+            "Not of all seeds, since some have no such value: {}{more}.",
+            few.join("; ")
+        )
+    })
 }
 
 /// Rows at one place on all axes, place by place in the order of the table.
@@ -307,13 +191,24 @@ fn is_accepted_against_offered(sweep: &Sweep, wanted: &Wanted) -> bool {
     });
     let offered = match &wanted.x {
         Some(FigureX::Metric(metric)) => metric.name() == "summary.offered_load",
-        Some(FigureX::Axis(axis)) => {
-            let own = &sweep.study.axes[*axis];
-            own.numeric() && own.unit.is_empty() && own.label.contains("load")
-        }
+        Some(FigureX::Axis(axis)) => sweep.study.axes[*axis].numeric() && is_load(sweep, *axis),
         Some(FigureX::Metrics) | None => false,
     };
     accepted && offered
+}
+
+/// True if the values of an axis are the offered load that was measured there: of all endpoints, and
+/// not of one of several workloads.
+fn is_load(sweep: &Sweep, axis: usize) -> bool {
+    let offered = Metric::parse("summary.offered_load", &[]).ok();
+    let column = offered.and_then(|metric| sweep.table.column(&metric));
+    let own = &sweep.study.axes[axis];
+    let mut known = sweep.table.rows.iter().filter_map(|row| {
+        let load = own.values[row.at[axis]].number?;
+        Some((load, value(row, column)?))
+    });
+    let near = |(load, offered): (f64, f64)| (offered / load - 1.0).abs() < MOST_OFF;
+    own.unit.is_empty() && known.next().is_some_and(near) && known.all(near)
 }
 
 pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Panel>, Table) {

@@ -322,7 +322,7 @@ fn ratios_are_taken_seed_by_seed() {
         // failed, the ratio is that of the other.
         assert!(lines.series[1].points[1].y.is_nan());
         assert_eq!(lines.series[1].points[2].y, 502.0 / 202.0);
-        assert!(lines.y.label.ends_with("over minimal") && lines.y.unit.is_empty());
+        assert!(lines.y.label.ends_with("over that at routing minimal") && lines.y.unit.is_empty());
     });
     let y = "kind = \"bar\"\nx = \"load\"\ny = \"latency.message.p99\"\nratio = { metric = \"latency.message.mean\" }\nwhere = { routing = \"par\" }";
     with(y, |_, figure| {

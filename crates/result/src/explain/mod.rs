@@ -32,6 +32,9 @@ pub struct Explanation {
     pub samples: u64,
     /// True if senders and receivers are told apart.
     pub sources: bool,
+    /// The texts of the run's notes (lost packets, a standstill), if they are to be told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// By their index.
     pub jobs: Vec<JobWaits>,
     /// The full links that something waits behind, the worst first.
@@ -217,6 +220,7 @@ impl Run {
         }
         let roots = named.iter().map(|&root| roots::root(&self, &charges, root));
         Explanation {
+            notes: Vec::new(),
             simulated_ps: self.simulated_ps,
             interval_ps: self.attribution.looks.interval_ps,
             bin_ps: self.attribution.looks.bin_ps,

@@ -42,6 +42,12 @@ pub(in crate::cli) fn explain(
                     default";
         return Err(bad(cause, help));
     };
+    let stored = weir_result::read(&path).map_err(wrong)?;
+    let stopped = stored.run.stopped.iter();
+    all.notes = stopped
+        .map(|why| format!("this run is not complete: {why}"))
+        .chain(stored.digest.notes.into_iter().map(|note| note.text))
+        .collect();
     let text = &result.header().experiment;
     if options.critical_path || options.verify {
         let paths = critical_paths(text, catalog)?;
