@@ -87,3 +87,27 @@ fn what_a_router_makes_takes_its_turn_in_the_orders_of_dimensions() {
         }
     }
 }
+
+/// A source sends 24 flits to its place in the transposed mesh, over and over, and acknowledges what
+/// comes from there by a flit. Half of the packets of a source take each order: the busiest
+/// link has those of 3.5 sources, and by dimension order alone of 7.
+#[test]
+fn acknowledgements_do_not_use_up_the_turns_of_data() {
+    for choose_at in ["router", "nic", "strict"] {
+        let data = experiment("kind = \"mesh\"\nsizes = [8, 8]", "oblivious")
+            .set("routing.choose_at", choose_at)
+            .traffic("transpose", 0.1)
+            .with("injection", "periodic")
+            .message("24 flits")
+            .until("40 us")
+            .run()
+            .data;
+        let busiest = data.ports.busy_ps.iter().max().expect("ports");
+        let share = *busiest as f64 / data.summary.simulated_ps as f64;
+        let expected = 3.5 * 0.1 * 25.0 / 24.0;
+        assert!(
+            (share / expected - 1.0).abs() < 0.02,
+            "{choose_at}: {share}, not {expected}"
+        );
+    }
+}

@@ -41,7 +41,7 @@ pub fn table(steps: &[Step], network: &Network) -> String {
     let end = if last.last {
         "at its endpoint"
     } else {
-        "still under way at the end of the run"
+        "under way at the end of the run, or lost there"
     };
     let _ = writeln!(
         text,

@@ -4,6 +4,7 @@
 use weir::result::Packets;
 
 use super::{NS, US, dragonfly, latency, routers, with};
+use crate::networks::direct;
 use crate::physics::rates::{flow, measured, rate, run};
 use crate::support::{Cli, Experiment};
 
@@ -105,6 +106,28 @@ fn a_dead_link_leaves_the_time_of_the_way_around() {
             assert_eq!(built, now, "{routing}");
         }
     }
+}
+
+/// Routers 1 and 4 of a mesh lose their link. Router 1 has other ways for most packets, and begins
+/// a detour for the rest before the others know of it: nothing comes back to the link.
+#[test]
+fn a_detour_keeps_to_the_state_that_its_first_router_saw() {
+    let lost = |after: &str| {
+        let mesh = direct::experiment("kind = \"mesh\"\nsizes = [3, 2]", "minimal_adaptive");
+        let failure = format!(
+            "{{ links = [{{ routers = [1, 4] }}], down = true, at = \"5 us\", \
+             rerouted_after = \"{after}\" }}"
+        );
+        let data = with(
+            &mesh.uniform(0.1).message("4 flits").until("20 us"),
+            &failure,
+        )
+        .run();
+        data.data.summary.packets_dropped
+    };
+    let at_once = lost("0 s");
+    assert!(at_once < 10, "{at_once}");
+    assert_eq!([lost("1 us"), lost("10 us")], [at_once; 2]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Links that differ from their kind: time and rate on them by arithmetic, the drawn links, and
 //! what a run, a result and `weir check` say of them.
 
+mod answers;
 mod by_chance;
 mod down;
 mod permutation;

@@ -145,6 +145,55 @@ fn fewer_groups_share_more_links() {
     assert!(of_spine.len() == 23 * 18 && of_spine.values().all(|&links| links == 22));
 }
 
+/// Links between two groups, if there are several, are at different routers: a link of each spine
+/// of Leonardo leads to each other cell.
+#[test]
+fn links_of_two_groups_are_at_as_many_routers_as_they_can_be() {
+    let [megafly, cascade] = [
+        (
+            "megafly",
+            "leaves = 4\nspines = 4\nendpoints_per_leaf = 4\nglobal_links_per_spine = 4\n\
+             groups = 5",
+        ),
+        (
+            "cascade",
+            "groups = [{ count = 5, rows = 1, columns = 6, endpoints_per_router = 1 }]\n\
+             global_links = 6",
+        ),
+    ]
+    .map(|(kind, keys)| network(kind, keys).expect("a network"));
+    for (network, size, links) in [
+        (megafly, 8, 4),
+        (cascade, 6, 6),
+        (ready("leonardo"), 36, 18),
+    ] {
+        let mut ends: BTreeMap<[u32; 2], Vec<u32>> = BTreeMap::new();
+        for router in 0..network.routers() {
+            for port in 0..network.ports(router) {
+                let Peer::Router(other, _) = network.peer(router, port) else {
+                    continue;
+                };
+                let groups = [router, other].map(|router| router / size);
+                if groups[0] != groups[1] {
+                    ends.entry(groups).or_default().push(router);
+                }
+            }
+        }
+        for (groups, mut routers) in ends {
+            assert_eq!(routers.len(), links, "{groups:?}");
+            routers.dedup();
+            assert_eq!(routers.len(), links, "{groups:?}: {routers:?}");
+        }
+    }
+}
+
+#[test]
+fn groups_without_endpoints_are_refused() {
+    let groups = "groups = [{ count = 2, rows = 2, columns = 2, endpoints_per_router = 0 }]";
+    let error = network("cascade", groups).err().expect("refused");
+    assert!(error.contains("there are no endpoints"), "{error}");
+}
+
 /// Theta, a Cray XC (the configuration of CODES): 9 groups of 6 rows of 16 routers, 3 links for two
 /// routers of a column, 48 between two groups, 4 endpoints at each router.
 #[test]
@@ -253,7 +302,7 @@ fn groups_may_differ() {
             "cascade",
             "groups = [{ count = 1, rows = 1, columns = 2, endpoints_per_router = 1 }]\n\
              row_links = 0",
-            "from 1 to 4096",
+            "row_links: is 0",
         ),
         (
             "megafly",

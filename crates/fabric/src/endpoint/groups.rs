@@ -94,6 +94,7 @@ impl<K: Compiled> FabricDomain<K> {
                 class: self.class_of_data(),
                 job: message.job,
                 flits: self.about.flit.flits(message.left.min(longest)) as u16,
+                control: false,
                 turn: self.turn_of_next(message),
             };
             self.injection_queue(output, sending, now).is_err()
@@ -113,6 +114,7 @@ impl<K: Compiled> FabricDomain<K> {
             class: self.class_of_data(),
             job: message.job,
             flits: 1,
+            control: false,
             turn: self.turn_of_next(message),
         };
         let source = self.ends.nics[nic as usize].id;
@@ -138,7 +140,7 @@ impl<K: Compiled> FabricDomain<K> {
             return (u64::MAX, NEVER);
         }
         let vcs = u32::from(self.fixed.injection_vcs);
-        let last = u32::from(self.ends.nics[nic as usize].vc);
+        let last = u32::from(self.ends.nics[nic as usize].vcs[0]);
         let first = u32::from(self.class_of_data()) * queues;
         let least = u32::from(self.room_of(1));
         let (mut open, mut again) = (0, NEVER);

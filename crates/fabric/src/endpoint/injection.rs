@@ -68,7 +68,7 @@ impl<K: Compiled> FabricDomain<K> {
         if let Some(choice) = self.choice() {
             return self.chosen_injection(output, new, choice, now);
         }
-        let (source, last) = (nic.id, nic.vc);
+        let (source, last) = (nic.id, nic.vcs[0]);
         let first = u32::from(new.class) * queues;
         let (flits, mut again) = (u32::from(self.room_of(new.flits)), NEVER);
         for step in 1..=u16::from(vcs) {
@@ -108,7 +108,7 @@ impl<K: Compiled> FabricDomain<K> {
         let out = &self.ports.outputs[output as usize];
         let (queues, base) = (out.queues, out.channel_base);
         let nic = &self.ends.nics[(output - self.first_nic_output) as usize];
-        let (source, last) = (nic.id, u32::from(nic.vc));
+        let (source, last) = (nic.id, u32::from(nic.vcs[usize::from(new.control)]));
         let vcs = u32::from(self.fixed.injection_vcs);
         let flits = u32::from(self.room_of(new.flits));
         let (mut best, mut again) = (None, NEVER);
@@ -172,13 +172,15 @@ impl<K: Compiled> FabricDomain<K> {
         packet.queue = queue;
         let queues = self.ports.outputs[output as usize].queues;
         let within = u32::from(queue) - u32::from(packet.class) * queues;
-        state.vc = if divided {
+        let vc = if divided {
             within / (queues / u32::from(self.fixed.injection_vcs))
         } else {
             within
         } as u8;
+        let apart = choice.is_some() && packet.flight.is_control();
+        state.vcs[usize::from(apart)] = vc;
         if let Some(choice) = choice {
-            packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
+            packet.flight.via = u32::from(vc / (self.fixed.injection_vcs / choice.networks));
         }
         packet.head = now;
         let origin = self.pool.origin_mut(index);

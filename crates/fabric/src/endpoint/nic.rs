@@ -233,14 +233,13 @@ impl<K: Compiled> FabricDomain<K> {
     ) -> Option<(PacketIndex, u16)> {
         let destination = self.ends.sends.pair(pair).destination;
         let message = self.ends.sends.message(self.ends.sends.pair(pair).first);
-        let flit = self.about.flit;
-        let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
+        let most = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
         let payload = message.left.min(most);
         let (first, last) = (message.left == message.bits, payload == message.left);
         // Most packets are as long as they may be, or the first of their message: no division then.
         let flits = match payload == most {
             true => self.fixed.max_packet,
-            false => flit.flits(payload) as u16,
+            false => self.about.flit.flits(payload) as u16,
         };
         let class = self.class_of_data();
         let counts = K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed;
@@ -258,6 +257,7 @@ impl<K: Compiled> FabricDomain<K> {
             class,
             job: origin.job,
             flits,
+            control: false,
             turn: self.turn_of_next(message),
         };
         match self.injection_queue(output, sending, now) {

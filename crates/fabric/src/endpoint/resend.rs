@@ -36,6 +36,7 @@ impl<K: Compiled> FabricDomain<K> {
             class,
             job: origin.job,
             flits,
+            control: false,
             turn: turn_of(&origin),
         };
         match self.injection_queue(output, sending, now) {

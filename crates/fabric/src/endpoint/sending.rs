@@ -56,6 +56,8 @@ pub(crate) struct Sending {
     pub class: u8,
     pub job: u16,
     pub flits: u16,
+    /// True for a control packet that goes minimally.
+    pub control: bool,
     /// The number of the message and that of the packet in it, added up: of [`NicRule::Numbered`].
     pub turn: u32,
 }
@@ -68,6 +70,7 @@ impl Sending {
             class: packet.class,
             job: origin.job,
             flits: packet.flits,
+            control: packet.flight.is_control(),
             turn: turn_of(origin),
         }
     }

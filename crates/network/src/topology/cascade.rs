@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::graph::{Cable, Graph, GraphLayout, MOST_ROUTERS};
-use super::{Build, LinkParams, Topology, check_size};
+use super::{Build, LinkParams, Topology, check_size, in_turn};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind, RouterId, TERMINAL};
@@ -64,7 +64,7 @@ fn check(params: &Params) -> Result<u32, Invalid> {
         ("global_links", params.global_links),
     ] {
         if value.is_some_and(|links| !(1..=4_096).contains(&links)) {
-            let what = "is not from 1 to 4096";
+            let what = format!("is {}", value.unwrap_or(0));
             return Err(Invalid::new(key, what, "give from 1 to 4096"));
         }
     }
@@ -87,6 +87,15 @@ fn check(params: &Params) -> Result<u32, Invalid> {
             what,
             format!("give from 1 to {MOST}"),
         ));
+    }
+    if params
+        .groups
+        .iter()
+        .all(|one| one.endpoints_per_router == 0)
+    {
+        let what = "there are no endpoints";
+        let remedy = "give endpoints_per_router = 1 or more for one group at least";
+        return Err(Invalid::new("groups", what, remedy));
     }
     Ok(routers as u32)
 }
@@ -132,16 +141,18 @@ fn inside(params: &Params, one: &GroupShape, first: RouterId) -> Vec<Cable> {
     cables.filter(|cable| cable.links > 0).collect()
 }
 
-/// The links between groups, from the first router and the size of each.
+/// The links between groups, from the first router and the size of each. A group's routers take
+/// them in turn.
 fn between(places: &[(RouterId, u32)], rounds: u32) -> Vec<Cable> {
     let mut taken = vec![0; places.len()];
+    let others = places.len() as u32 - 1;
     let mut cables = Vec::new();
     for _ in 0..rounds {
         for (a, b) in (0..places.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
             let ends = [a, b].map(|group| {
                 let (first, size) = places[group];
                 taken[group] += 1;
-                first + (taken[group] - 1) % size
+                first + in_turn(taken[group] - 1, size, others)
             });
             cables.push(Cable {
                 ends,

@@ -51,7 +51,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
     if radix < 4 || !radix.is_multiple_of(2) {
         return Err(Invalid::new(
             "radix",
-            format!("routers of {radix} ports cannot have as many up as down"),
+            format!("is {radix}"),
             "give an even number, 4 or more",
         ));
     }

@@ -1,10 +1,10 @@
 //! The Megafly or Dragonfly+: groups of leaf and spine routers, each leaf joined with each spine,
 //! and all groups joined with each other by links of their spines.
 //!
-//! Routers of group g stand one after the other: its leaves, then its spines. Global link k of a
-//! group, of the s·h, is at spine k mod s; links d - 1, d - 1 + (G - 1), … lead to the group d
-//! further round, as far as there are whole rounds of links to all G - 1 others. The rest is not
-//! used.
+//! Routers of group g stand one after the other: its leaves, then its spines. The spines take the
+//! s·h global links of a group in turn; links d - 1, d - 1 + (G - 1), … lead to the group d further
+//! round, as far as there are whole rounds of links to all G - 1 others. The rest is not used. With
+//! as many groups as a spine has links, and one more, each spine has one link to each other group.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::graph::{Cable, Graph, GraphLayout, MOST_ROUTERS};
-use super::{Build, LinkParams, Topology, check_size};
+use super::{Build, LinkParams, Topology, check_size, in_turn};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind, RouterId, TERMINAL};
@@ -98,7 +98,7 @@ pub fn megafly(params: &Params) -> Result<Graph, Invalid> {
         }
     }
     let rounds = spines * h / (groups - 1);
-    let spine = |group: u32, link: u32| group * size + leaves + link % spines;
+    let spine = |group: u32, link: u32| group * size + leaves + in_turn(link, spines, groups - 1);
     for round in 0..rounds {
         for (group, distance) in (0..groups).flat_map(|g| (1..groups).map(move |d| (g, d))) {
             let other = (group + distance) % groups;

@@ -35,6 +35,20 @@ pub use link::LinkParams;
 
 use grid::Grid;
 
+/// The router of a group that has its link of a number, if they take the links to each of some
+/// other groups in turn, round after round. Where the rounds would begin to repeat, each router
+/// takes the links of the one before it: otherwise all links between two groups might be at a few
+/// routers.
+pub(crate) fn in_turn(link: u32, routers: u32, others: u32) -> u32 {
+    let (mut common, mut rest) = (routers, others.max(1));
+    while rest > 0 {
+        (common, rest) = (rest, common % rest);
+    }
+    let repeats =
+        u64::from(link) * u64::from(common) / (u64::from(routers) * u64::from(others.max(1)));
+    ((u64::from(link) + repeats) % u64::from(routers)) as u32
+}
+
 /// The other end of a router's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {

@@ -197,8 +197,8 @@ fn band(inside: &Inside, series: &Series, whiskers: bool, look: &Look) -> Outcom
     Ok(())
 }
 
-/// The marks, also of points between two gaps, of which there is no line; and arrows at the edge for
-/// values above it.
+/// The marks, also of points between two gaps, of which there is no line; and arrows at the edge
+/// for values above it.
 fn marks(inside: &Inside, series: &Series, wanted: bool, look: &Look) -> Outcome {
     let joins = |at: Option<usize>| {
         let other = at.and_then(|at| series.points.get(at));

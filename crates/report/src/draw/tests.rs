@@ -128,10 +128,8 @@ fn plots() -> Vec<Plot> {
         vec![[0.2, 0.3, 0.5]; 999],
     ] {
         plots.push(Plot::Ternary(Ternary {
-            corners: ["busy", "idle", "stalled"].map(String::from),
             points,
-            things: "ports".into(),
-            most: None,
+            ..Ternary::default()
         }));
     }
     for cells in [

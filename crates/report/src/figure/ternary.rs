@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 pub const CELLS: i64 = 40;
 
 /// Shares of a whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Ternary {
     /// Names of the three shares: the corners at the top, the lower left and the lower right.
     pub corners: [String; 3],
@@ -75,10 +75,8 @@ mod tests {
         }
         let all = points.len();
         let ternary = Ternary {
-            corners: Default::default(),
             points,
-            things: "ports".into(),
-            most: None,
+            ..Ternary::default()
         };
         assert_eq!(ternary.counts().values().sum::<usize>(), all);
         assert!(ternary.largest() < all);

@@ -4,7 +4,8 @@ const scale = {
 };
 for (const [power, letter] of ["", "k", "M", "G", "T"].entries()) {
   const [thousands, kibi] = [1000 ** power, 1024 ** power];
-  Object.assign(scale, { [letter || "1"]: thousands, [letter + "B"]: thousands, [letter + "bps"]: thousands / 8, [letter + "B/s"]: thousands });
+  const bytes = { [letter + "B"]: thousands, [letter + "B/s"]: thousands };
+  Object.assign(scale, bytes, { [letter || "1"]: thousands, [letter + "bps"]: thousands / 8 });
   if (power > 0) {
     const prefix = letter.toUpperCase() + "i";
     Object.assign(scale, { [prefix + "B"]: kibi, [prefix + "B/s"]: kibi });

@@ -189,7 +189,8 @@ fn jobs(digest: &Digest) -> Rows {
     });
     Rows {
         title: "Jobs".into(),
-        note: "Loads are shares of the bandwidth of the endpoints that send, or that receive. Finish: \
+        note:
+            "Loads are shares of the bandwidth of the endpoints that send, or that receive. Finish: \
                the last message was received, and an application's last task has ended."
             .into(),
         head: [

@@ -1,8 +1,7 @@
 //! The metrics that a figure draws: their values, names and units.
 
-use super::names::{common, words};
-use super::{Sweep, Wanted, distinct};
-use weir_study::{FigureY, Metric, Ratio, Row};
+use super::names::{common, distinct, words};
+use weir_study::{Figure, FigureY, Metric, Ratio, Row, Study, Table};
 
 /// The metrics of a figure with their names in the legend.
 pub(super) struct Drawn<'a> {
@@ -22,7 +21,7 @@ pub(super) struct Over<'a> {
     name: String,
 }
 
-pub(super) fn drawn<'a>(sweep: &Sweep, wanted: &'a Wanted) -> Vec<Drawn<'a>> {
+pub(super) fn drawn<'a>(study: &Study, table: &Table, wanted: &'a Figure) -> Vec<Drawn<'a>> {
     let metrics: Vec<&Metric> = wanted
         .y
         .iter()
@@ -36,7 +35,7 @@ pub(super) fn drawn<'a>(sweep: &Sweep, wanted: &'a Wanted) -> Vec<Drawn<'a>> {
     let pairs = metrics.into_iter().zip(names);
     pairs
         .map(|(metric, name)| Drawn {
-            column: sweep.table.column(metric),
+            column: table.column(metric),
             unit: match wanted.ratio {
                 Some(_) => "",
                 None => metric.unit(),
@@ -44,23 +43,23 @@ pub(super) fn drawn<'a>(sweep: &Sweep, wanted: &'a Wanted) -> Vec<Drawn<'a>> {
             over: wanted
                 .ratio
                 .as_ref()
-                .map(|ratio| over(sweep, metric, ratio)),
+                .map(|ratio| over((study, table), metric, ratio)),
             metric,
             name,
         })
         .collect()
 }
 
-fn over<'a>(sweep: &Sweep, own: &Metric, ratio: &'a Ratio) -> Over<'a> {
+fn over<'a>((study, table): (&Study, &Table), own: &Metric, ratio: &'a Ratio) -> Over<'a> {
     let place = |(axis, value): &(usize, usize)| {
-        let axis = &sweep.study.axes[*axis];
+        let axis = &study.axes[*axis];
         format!("{} {}", axis.label, axis.values[*value].label)
     };
     let places: Vec<String> = ratio.at.iter().map(place).collect();
     let metric = ratio.metric.as_ref();
     let name = metric.map_or("that".into(), |metric| words(metric.name()));
     Over {
-        column: sweep.table.column(metric.unwrap_or(own)),
+        column: table.column(metric.unwrap_or(own)),
         at: &ratio.at,
         name: match places.is_empty() {
             true => name,
@@ -71,7 +70,7 @@ fn over<'a>(sweep: &Sweep, own: &Metric, ratio: &'a Ratio) -> Over<'a> {
 
 impl Drawn<'_> {
     /// The number of a row. None if it was not measured, or has nothing to be compared with.
-    fn value(&self, sweep: &Sweep, row: &Row) -> Option<f64> {
+    fn value(&self, table: &Table, row: &Row) -> Option<f64> {
         let own = value(row, self.column)?;
         let Some(over) = &self.over else {
             return Some(own);
@@ -80,15 +79,15 @@ impl Drawn<'_> {
         for (axis, value) in over.at {
             there[*axis] = *value;
         }
-        let mut rows = sweep.table.rows.iter();
+        let mut rows = table.rows.iter();
         let other = rows.find(|other| other.at == there && other.seed == row.seed)?;
         let ratio = own / value(other, over.column)?;
         Some(ratio).filter(|ratio| ratio.is_finite())
     }
 
     /// Those of rows that have one.
-    pub(super) fn values(&self, sweep: &Sweep, rows: &[&Row]) -> Vec<f64> {
-        let values = rows.iter().filter_map(|row| self.value(sweep, row));
+    pub(super) fn values(&self, table: &Table, rows: &[&Row]) -> Vec<f64> {
+        let values = rows.iter().filter_map(|row| self.value(table, row));
         values.collect()
     }
 }

@@ -341,25 +341,3 @@ fn scale(kind: ScaleKind) -> Scale {
         ScaleKind::Log => Scale::Log,
     }
 }
-
-/// Names with dots without their common beginning and end: `ejection.data` and `ejection.control`
-/// become `data` and `control`. A single name is itself.
-fn distinct(names: &[String]) -> Vec<String> {
-    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('.').collect()).collect();
-    let Some((first, others)) = parts.split_first().filter(|(_, others)| !others.is_empty()) else {
-        return names.to_vec();
-    };
-    let shortest = parts.iter().map(Vec::len).min().unwrap_or(1);
-    let same = |of: &dyn Fn(&[&str], usize) -> String| {
-        (0..shortest - 1)
-            .take_while(|i| others.iter().all(|other| of(other, *i) == of(first, *i)))
-            .count()
-    };
-    let head = same(&|parts, i| parts[i].to_string());
-    let tail = same(&|parts, i| parts[parts.len() - 1 - i].to_string());
-    let tail = tail.min(shortest - 1 - head);
-    parts
-        .iter()
-        .map(|parts| parts[head..parts.len() - tail].join("."))
-        .collect()
-}

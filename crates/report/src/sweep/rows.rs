@@ -8,9 +8,9 @@ use super::super::rows::held;
 use super::super::rows::levels::{self, Did};
 use super::super::run::{shares_of_ports, shares_row, ternary as triangle};
 use super::groups::{self, Groups};
-use super::names::{counted, words};
+use super::names::{counted, distinct, words};
 use super::seeds::mean;
-use super::{Sweep, distinct, scale, y_axis};
+use super::{Sweep, scale, y_axis};
 use weir_result::{ResultFile, TraceError};
 use weir_study::{FigureY, Interval, Row};
 

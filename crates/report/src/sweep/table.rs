@@ -13,19 +13,19 @@ use weir_study::{FigureKind, FigureX, FigureY, Interval, Metric, Row};
 /// Offered load as measured differs by chance from what was asked for, by less than this.
 const MOST_OFF: f64 = 0.1;
 
-/// Text on means over fewer seeds than have run: what did not end with some seeds has no value there,
-/// and would have been among the largest.
+/// Text on means over fewer seeds than have run: what did not end with some seeds has no value
+/// there, and would have been among the largest.
 pub(super) fn of_few_seeds(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> Option<String> {
     const MOST: usize = 3;
     if !wanted.kind.of_the_table() {
         return None;
     }
     let mut few = Vec::new();
-    for one in drawn(sweep, wanted) {
+    for one in drawn(sweep.study, sweep.table, wanted) {
         for series in groups.panels.iter().flat_map(|panel| &panel.series) {
             for rows in places(&series.rows) {
                 let done = rows.iter().filter(|row| row.state == "done").count();
-                let measured = one.values(sweep, &rows).len();
+                let measured = one.values(sweep.table, &rows).len();
                 if measured == 0 || measured == done {
                     continue;
                 }
@@ -67,7 +67,7 @@ fn places<'a>(rows: &[&'a Row]) -> Vec<Vec<&'a Row>> {
 }
 
 pub(super) fn lines(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Panel>, Table) {
-    let drawn = drawn(sweep, wanted);
+    let drawn = drawn(sweep.study, sweep.table, wanted);
     let mut panels = Vec::new();
     for group in &groups.panels {
         for unit in units(&drawn) {
@@ -104,7 +104,7 @@ pub(super) fn lines(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Pan
 
 fn points(sweep: &Sweep, wanted: &Wanted, curve: &groups::Series, one: &Drawn) -> Vec<Point> {
     let place = |rows: Vec<&Row>| {
-        let (y, spread) = mean(&one.values(sweep, &rows), wanted.interval);
+        let (y, spread) = mean(&one.values(sweep.table, &rows), wanted.interval);
         Some(Point {
             x: x_of(sweep, wanted, &rows)?,
             y,
@@ -197,8 +197,8 @@ fn is_accepted_against_offered(sweep: &Sweep, wanted: &Wanted) -> bool {
     accepted && offered
 }
 
-/// True if the values of an axis are the offered load that was measured there: of all endpoints, and
-/// not of one of several workloads.
+/// True if the values of an axis are the offered load that was measured there: of all endpoints,
+/// and not of one of several workloads.
 fn is_load(sweep: &Sweep, axis: usize) -> bool {
     let offered = Metric::parse("summary.offered_load", &[]).ok();
     let column = offered.and_then(|metric| sweep.table.column(&metric));
@@ -212,7 +212,7 @@ fn is_load(sweep: &Sweep, axis: usize) -> bool {
 }
 
 pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Panel>, Table) {
-    let drawn = drawn(sweep, wanted);
+    let drawn = drawn(sweep.study, sweep.table, wanted);
     let stacked = wanted.kind == FigureKind::Stacked;
     let mut panels = Vec::new();
     let boxes = wanted.kind == FigureKind::Box;
@@ -359,7 +359,7 @@ fn push(group: &mut Group, name: String, (point, values): (Point, Vec<f64>)) {
 
 /// A bar, or a box with its values: at their median, from the least to the largest.
 fn bar(sweep: &Sweep, wanted: &Wanted, rows: &[&Row], one: &Drawn) -> (Point, Vec<f64>) {
-    let mut values = one.values(sweep, rows);
+    let mut values = one.values(sweep.table, rows);
     let (y, spread) = mean(&values, wanted.interval);
     let x = f64::NAN;
     if wanted.kind != FigureKind::Box {

@@ -1,6 +1,6 @@
 //! Figures of a sweep made of its table.
 
-use super::names::words;
+use super::names::{distinct, words};
 use super::seeds::mean;
 use super::*;
 use crate::figure::{Panel, Plot};

@@ -22,8 +22,9 @@ pub struct Nic {
     pub next_message: u32,
     /// Number of the next packet; begins again at its end ([`Origin::sequence`]).
     pub next_packet: u32,
-    /// Virtual channel used last.
-    pub(crate) vc: u8,
+    /// Virtual channel used last; the second by control packets, if the routing has the NIC choose
+    /// one.
+    pub(crate) vcs: [u8; 2],
 }
 
 impl Nic {
@@ -37,7 +38,7 @@ impl Nic {
             ring: PairRing::EMPTY,
             next_message: 0,
             next_packet: 0,
-            vc: 0,
+            vcs: [0; 2],
         }
     }
 

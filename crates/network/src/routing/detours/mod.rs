@@ -12,6 +12,10 @@
 //! whole run. So packets that know different states of the network cannot wait for each other in a
 //! cycle. A way has the fewest links of all that keep to the order. A packet keeps the state
 //! that it began its detour in.
+//!
+//! A routing leads from endpoint to endpoint. What a router without endpoints sends itself (to the
+//! source of a packet that was dropped on a detour) may begin where the routing leads nobody, and
+//! goes on the detours from there.
 
 mod masked;
 mod table;
@@ -42,6 +46,8 @@ pub struct Detours {
     topology: Arc<dyn Topology>,
     outages: Arc<Outages>,
     order: Order,
+    /// The routers with endpoints.
+    homes: Box<[bool]>,
     /// By state.
     tables: Box<[OnceLock<Tables>]>,
 }
@@ -70,7 +76,12 @@ impl Detours {
             ));
         }
         inner.heed(outages);
+        let mut homes = vec![false; topology.routers() as usize];
+        for endpoint in 0..topology.endpoints() {
+            homes[topology.attachment(endpoint).0 as usize] = true;
+        }
         Ok(Detours {
+            homes: homes.into(),
             inner,
             topology: topology.clone(),
             outages: outages.clone(),
@@ -137,6 +148,28 @@ impl Detours {
         (self.detour(flight, router, state, false), state)
     }
 
+    /// The first hop of a packet that a router sends where the routing leads nobody, and the state
+    /// that it keeps to.
+    fn set_out(&self, flight: &Flight, router: RouterId, seen: Seen) -> (Hop, u32) {
+        let known = self.detour(flight, router, seen.known, false);
+        self.turn_off(flight, router, (seen, known.port))
+    }
+
+    /// The state of a detour that began at the router before this one: the one whose way leads
+    /// here.
+    fn begun_in(&self, flight: &Flight, here: &dyn Here) -> u32 {
+        let Seen { known, actual } = here.links();
+        match self.topology.peer(here.router(), here.in_port()) {
+            Peer::Router(before, port) => {
+                match self.detour(flight, before, known, false).port == port {
+                    true => known,
+                    false => actual,
+                }
+            }
+            _ => known,
+        }
+    }
+
     /// Records that a packet leaves by a port on its detour.
     fn go(&self, flight: &mut Flight, router: RouterId, port: PortId) {
         if port < self.topology.ports(router)
@@ -148,6 +181,14 @@ impl Detours {
                 UP
             };
         }
+    }
+
+    /// Records that a packet begins its detour by a hop, in a state.
+    fn begin(&self, flight: &mut Flight, router: RouterId, hop: Hop, state: u32) -> Hop {
+        flight.flags |= Flight::DETOUR;
+        flight.via = state;
+        self.go(flight, router, hop.port);
+        hop
     }
 
     /// True if a hop is on a detour.
@@ -197,13 +238,18 @@ impl Routing for Detours {
         if flight.flags & Flight::DETOUR != 0 {
             // Its second router, or a number from a damaged file.
             if flight.via as usize >= self.tables.len() {
-                flight.via = here.links().known;
+                flight.via = self.begun_in(flight, here);
             }
             let hop = self.detour(flight, router, flight.via, flight.phase == DOWN);
             self.go(flight, router, hop.port);
             return hop;
         }
+        let is_own = here.in_port() >= self.topology.ports(router);
         let mut here = self.masked(here);
+        if is_own && !self.homes[router as usize] {
+            let (hop, state) = self.set_out(flight, router, here.seen());
+            return self.begin(flight, router, hop, state);
+        }
         let hop = self.inner.route(flight, &mut here);
         if !here.is_down(hop.port) {
             return hop;
@@ -213,10 +259,7 @@ impl Routing for Detours {
             return self.left(flight, hop, &mut here)[0];
         }
         let (hop, state) = self.turn_off(flight, router, (here.seen(), hop.port));
-        flight.flags |= Flight::DETOUR;
-        flight.via = state;
-        self.go(flight, router, hop.port);
-        hop
+        self.begin(flight, router, hop, state)
     }
 
     fn has_detours(&self) -> bool {

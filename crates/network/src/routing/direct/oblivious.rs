@@ -12,23 +12,25 @@ use weir_input::{ConfigError, Section};
 use weir_model::{Flight, RouterId};
 
 /// The virtual network of a packet is the one after that of the previous packet from the same
-/// endpoint. The turn is kept at the endpoint's router or in its NIC, or follows from the number of
-/// the message.
+/// endpoint; control packets, which might come after each data packet, have turns among themselves.
+/// The turn is kept at the endpoint's router or in its NIC, or follows from the number of the
+/// message.
 struct Oblivious;
 
 impl OrderChoice for Oblivious {
     fn words(orders: &Orders, router: RouterId) -> u32 {
         match orders.at_nic(Self::AT_NIC) {
             Some(_) => 0,
-            // One for each endpoint, and one for control packets that the router itself makes,
-            // which come in by a port behind all others.
-            None => orders.steps.terminals(router) + 1,
+            // Two for each endpoint, the second for its control packets, and two for those that
+            // the router itself makes, which come in by a port behind all others.
+            None => 2 * (orders.steps.terminals(router) + 1),
         }
     }
 
     fn route(orders: &Orders, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         if orders.chooses_here(flight, here) {
-            let word = u32::from(here.in_port()).min(orders.steps.terminals(here.router()));
+            let place = u32::from(here.in_port()).min(orders.steps.terminals(here.router()));
+            let word = 2 * place + u32::from(flight.is_control());
             let turn = here.recall(word);
             flight.via = turn as u32;
             here.remember(word, (turn + 1) % u64::from(orders.count()));

@@ -123,14 +123,14 @@ impl Forwarding {
         Ok(())
     }
 
-    /// Follows all ways between routers with endpoints. Returns the links of the longest, or the
-    /// one that leads round and round.
+    /// Follows the ways of all routers, since each may have a packet to send back. Returns the
+    /// links of the longest, or the one that leads round and round.
     fn walk(&self) -> Result<u32, Invalid> {
         let graph = &self.next.graph;
         let (homes, count) = (graph.homes(), graph.routers());
         let mut longest = 0;
         for (home, &to) in homes.iter().enumerate() {
-            for &from in homes {
+            for from in 0..count {
                 let (mut router, mut links) = (from, 0);
                 while router != to {
                     router = self.next.after(router, home).1;

@@ -56,7 +56,8 @@ impl Ugal {
         let (at, (to, _)) = (here.router(), graph.attachment(flight.destination));
         flight.phase = STRAIGHT;
         let shortest = self.ways.towards(to, flight, here)?;
-        if flight.is_control() {
+        // From a router without endpoints it may be farther to others than there are channels.
+        if flight.is_control() || !graph.is_home(at) {
             return Some(shortest);
         }
         let Some(via) = third(graph.routers(), at, to, here) else {

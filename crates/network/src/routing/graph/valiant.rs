@@ -31,7 +31,8 @@ pub struct Params {
 }
 
 /// To a random router that is neither the source's nor the destination's, and on from there.
-/// Control packets, and packets between endpoints of one router, go straight.
+/// Control packets, packets between endpoints of one router, and those of routers without
+/// endpoints, which may be farther from others, go straight.
 struct Valiant(Ways);
 
 /// The next port of a packet whose path is decided; None at its destination's router.
@@ -60,6 +61,7 @@ impl Routing for Valiant {
             let (at, (to, _)) = (here.router(), self.0.graph.attachment(flight.destination));
             if !flight.is_control()
                 && at != to
+                && self.0.graph.is_home(at)
                 && let Some(via) = third(self.0.graph.routers(), at, to, here)
             {
                 flight.phase = BY_ROUTER;

@@ -23,7 +23,8 @@ pub enum Choose {
     Random,
     /// One with the least backlog; of equal ones the first from a random one on.
     Adaptive,
-    /// One drawn from the source, the destination and the job: all packets of a flow take one way.
+    /// One drawn from the source, the destination and the job: all packets of a flow take one way
+    /// from a router to another.
     Flow,
 }
 

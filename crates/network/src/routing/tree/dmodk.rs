@@ -3,9 +3,9 @@
 //!
 //! Zahavi, "Fat-trees routing and node ordering providing contention free traffic for MPI global
 //! collectives", 2011. On level l, counted from 1, a packet on its way up takes up port
-//! ⌊destination / (w₁ ⋯ w_l)⌋ mod w_{l+1}. In the trees built here every link down from a top
-//! router then carries the packets for one destination only. Routes depend on neither chance nor
-//! load: packets of one source and destination stay in order.
+//! ⌊destination / (w₁ ⋯ w_l)⌋ mod w_{l+1}. Where routers have as many ports up as down, every
+//! link down from a top router then carries the packets for one destination only. Routes depend on
+//! neither chance nor load: packets of one source and destination stay in order.
 
 use std::sync::Arc;
 

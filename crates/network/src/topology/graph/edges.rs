@@ -10,6 +10,8 @@ use weir_model::{Bandwidth, Invalid, KindName, RouterId, TERMINAL, Time};
 const KEY: &str = "links";
 /// Its columns.
 const COLUMNS: [&str; 6] = ["from", "to", "kind", "bandwidth", "latency", "links"];
+/// Ports of a router at most.
+pub(super) const MOST_PORTS: usize = 65_535;
 /// The kind of links between routers that name none.
 const LINK: &str = "link";
 
@@ -250,6 +252,13 @@ fn row<'a>(
         },
         links,
     })
+}
+
+/// A router with more links and endpoints than it may have ports.
+pub(super) fn too_many_ports(edges: &Edges, router: RouterId) -> Invalid {
+    let name = &edges.routers[router as usize];
+    let what = format!("router {name:?} has more than {MOST_PORTS} ports");
+    Invalid::new("links", what, "give it fewer links and endpoints")
 }
 
 #[cfg(test)]

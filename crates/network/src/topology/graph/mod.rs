@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Build, Link, LinkParams, Peer, Topology, check_size};
 use distances::Distances;
-use edges::{Edge, Edges, Like};
+use edges::{Edge, Edges, Like, MOST_PORTS, too_many_ports};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
@@ -27,8 +27,6 @@ use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, Rout
 pub(super) const MOST_ROUTERS: usize = 16_384;
 /// The number of no router.
 const NO_ROUTER: RouterId = RouterId::MAX;
-/// Ports of a router at most.
-const MOST_PORTS: usize = 65_535;
 
 /// Parameters of a graph.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -307,6 +305,11 @@ impl Graph {
         &self.homes
     }
 
+    /// True if a router has endpoints.
+    pub fn is_home(&self, router: RouterId) -> bool {
+        self.homes.binary_search(&router).is_ok()
+    }
+
     /// The names of the routers.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -321,12 +324,6 @@ impl Graph {
     pub fn distances(&self, to: RouterId) -> &[u8] {
         self.distances.to(to)
     }
-}
-
-fn too_many_ports(edges: &Edges, router: RouterId) -> Invalid {
-    let name = &edges.routers[router as usize];
-    let what = format!("router {name:?} has more than {MOST_PORTS} ports");
-    Invalid::new("links", what, "give it fewer links and endpoints")
 }
 
 /// The link of each kind of the table.
