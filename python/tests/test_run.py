@@ -88,7 +88,7 @@ def test_a_run_that_is_stopped_early_is_an_error_and_leaves_its_result(tmp_path)
 
 def test_warnings_of_the_program_are_warnings(tmp_path):
     cut = {**DICT, "run": {"until": "500 ns"}}
-    with pytest.warns(weir.WeirWarning, match="messages generated .* had not when the run ended"):
+    with pytest.warns(weir.WeirWarning, match="messages generated .* had not arrived when the run ended"):
         weir.run(cut, tmp_path)
 
 

@@ -72,10 +72,10 @@ fn what_does_nothing_is_told() {
             "router.top.output_queue: output queues without limit hold back nothing",
         ),
         (
-            uniform().with("load", 1e-12),
+            uniform().with("load", 1e-6),
             "sends_nothing",
             // 72 senders of 100 Gbps for 10 us, in messages of 4 flits of 100 bits.
-            "workload.0.load: at this load \"u\" is to send 1.8e-7 messages",
+            "workload.0.load: at this load \"u\" is to send about 0.18 messages",
         ),
         (
             uniform().with("stop", "2 us").set("run.warmup", "2 us"),

@@ -74,12 +74,12 @@ pub fn wall(seconds: f64) -> String {
     }
 }
 
-/// A fraction in per cent: `39.8 %`; `-` if it is none.
+/// A fraction in per cent: `39.8 %`, `< 0.1 %`; `-` if it is none.
 pub fn percent(fraction: f64) -> String {
-    if fraction.is_finite() {
-        format!("{:.1} %", fraction * 100.0)
-    } else {
-        "-".to_string()
+    match fraction * 100.0 {
+        share if !share.is_finite() => "-".to_string(),
+        share if share > 0.0 && share < 0.05 => "< 0.1 %".to_string(),
+        share => format!("{share:.1} %"),
     }
 }
 

@@ -152,8 +152,8 @@ fn missing(job: &Job, messages: &Latency, packets: &Latency) -> Option<Note> {
     }
     (!parts.is_empty()).then(|| {
         let text = format!(
-            "latencies of {} are of those that arrived: {} in the measurement window had not when \
-             the run ended",
+            "of {}, {} in the measurement window had not arrived when the run ended: its latencies \
+             count them with their ages (\">=\"), or are of the others",
             job.name,
             parts.join(" and ")
         );

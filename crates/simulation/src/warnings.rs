@@ -303,8 +303,12 @@ fn few_messages(
     if expected >= 1.0 {
         return None;
     }
+    let count = match expected < 0.005 {
+        true => "fewer than 0.01".to_string(),
+        false => format!("about {expected:.2}"),
+    };
     let message = format!(
-        "at this load {:?} is to send {expected:.1e} messages in all",
+        "at this load {:?} is to send {count} messages in all",
         workload.name
     );
     let remedy = "write a higher load, smaller messages, or a later end";

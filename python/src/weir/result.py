@@ -49,6 +49,8 @@ def load(path: str | os.PathLike[str], *, groups: str | Iterable[str] | None = N
     """
     file_path = result_path(path)
     if not file_path.is_file():
+        if (file_path.parent / "points").is_dir():
+            raise ResultError(f"{path} holds a study: weir.sweep reads its table, weir.point the result of one point")
         raise ResultError(f"there is no {file_path}: weir run FILE --out {file_path.parent} writes it")
     hdf.check_seal(file_path)
     named = [groups] if isinstance(groups, str) else groups

@@ -35,6 +35,8 @@ def sweep(path: str | os.PathLike[str]) -> xarray.Dataset:
     directory = Path(path)
     table = directory / "table.h5"
     if not table.is_file():
+        if (directory / "result.h5").is_file():
+            raise ResultError(f"{path} holds a single run: weir.load reads it")
         raise ResultError(
             f"there is no {table}: weir sweep run JOB --out {directory} makes it at its end, weir sweep collect of the results "
             "that there are"
@@ -103,7 +105,9 @@ def point(path: str | os.PathLike[str], **where: Any) -> xarray.DataTree:
             places = list(range(len(values)))
         if len(places) != 1:
             what = f"{name} = {where[name]!r} is none of its values" if name in where else f"{name} has several values"
-            raise ResultError(f"{path}: {what}: {', '.join(str(value) for value in values)}")
+            unit = data[name].attrs.get("units", "")
+            listed = f"{', '.join(str(value) for value in values)} {unit}".rstrip()
+            raise ResultError(f"{path}: {what}: {listed}")
         chosen = chosen.isel({name: places[0]})
     state = str(chosen["state"].item())
     if state != "done":

@@ -3,7 +3,7 @@
 use crate::explanation::{count, lead_to, percent};
 use std::collections::BTreeMap;
 
-use crate::figure::{Axis, Figure, Graph, Heat, Link, Node, Panel, Plot, Table};
+use crate::figure::{Axis, Figure, Graph, Heat, Link, Node, Panel, Plot, Table, number};
 use crate::page::{Row, Rows};
 use crate::parameters::time;
 use weir_result::explain::{Explanation, Root, Spread, TreePort};
@@ -233,16 +233,16 @@ pub fn trees(all: &Explanation, parameters: &str) -> Option<Figure> {
 }
 
 fn row(root: &Root, port: &TreePort) -> Vec<String> {
-    let number = |value: Option<u32>| value.map_or(String::new(), |value| value.to_string());
+    let known = |value: Option<u32>| value.map_or(String::new(), |value| value.to_string());
     vec![
         root.router.to_string(),
         root.port.to_string(),
         port.router.to_string(),
         port.port.to_string(),
         port.group.to_string(),
-        number(Some(port.distance).filter(|&distance| distance < u32::MAX)),
-        number(port.next_router),
-        format!("{:e}", port.waited),
+        known(Some(port.distance).filter(|&distance| distance < u32::MAX)),
+        known(port.next_router),
+        number(port.waited),
     ]
 }
 

@@ -25,15 +25,14 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
         }
     }
     let mut warnings = Vec::new();
-    for (holds, words) in [
-        (Some(false), "do not hold"),
-        (
-            None,
-            "are undecided: values are missing, or seeds leave it open",
-        ),
+    let open = "undecided: values are missing, or seeds leave it open";
+    for (holds, one, several) in [
+        (Some(false), "does not hold".into(), "do not hold".into()),
+        (None, format!("is {open}"), format!("are {open}")),
     ] {
         let count = verdicts.iter().filter(|one| one.holds == holds).count();
         if count > 0 {
+            let words = if count == 1 { one } else { several };
             warnings.push(format!("{count} of {} claims {words}.", verdicts.len()));
         }
     }

@@ -211,7 +211,7 @@ pub enum Names {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FigureFile {
-    /// Its name, and that of its files: letters, digits, `_` and `-`. Unique.
+    /// Its name, and that of its files: letters, digits, `_`, `-` and `.`. Unique.
     pub id: String,
     /// Above the figure.
     #[serde(default)]

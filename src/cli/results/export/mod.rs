@@ -28,7 +28,14 @@ pub fn export(options: &ExportOptions, catalog: &Catalog) -> Result<String, Fail
         true => inside,
         false => options.result.clone(),
     };
-    let result = ResultFile::open(&path).map_err(|error| Failure::bad_input(error.to_string()))?;
+    if !path.exists() {
+        return Err(wrong_with(
+            format!("there is no {}", path.display()),
+            "give the directory that a run wrote (its --out), or its result.h5",
+        ));
+    }
+    let wrong = |error| Failure::bad_input(format!("error: {error}"));
+    let result = ResultFile::open(&path).map_err(wrong)?;
     match format {
         ExportFormat::Goal | ExportFormat::Vef => {
             let times = [&options.from, &options.to];
