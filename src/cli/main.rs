@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use super::process::pages::ask_for_huge_pages;
 use super::{Arguments, Command};
 use weir_simulation::config::Catalog;
 
@@ -16,6 +17,9 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Ok(arguments) => arguments,
         Err(refused) => return super::refuse_arguments(&refused),
     };
+    if matches!(arguments.command, Command::Run(_)) {
+        ask_for_huge_pages();
+    }
     super::log_to_stderr(arguments.verbose);
     match arguments.command {
         Command::Run(options) => super::run(&options, catalog),

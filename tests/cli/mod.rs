@@ -5,6 +5,7 @@ mod bill;
 mod compare;
 mod import;
 mod offered;
+mod pages;
 mod report;
 mod shell;
 mod terminal;
