@@ -212,3 +212,19 @@ fn forwarding_tables_are_followed_or_refused() {
         assert!(error.contains(words), "{error}");
     }
 }
+
+/// Routers m and n have no endpoints, and no way between A and B leads from one to the other. But a
+/// packet that is dropped at m is answered from there.
+#[test]
+fn a_table_leads_from_everywhere_to_an_end() {
+    let links = "from,to,kind\na,A,terminal\nb,B,terminal\nA,m,\nm,B,\nm,n,\nn,A,\nB,k,\nk,A,\n";
+    let network = graph(links, "").expect("a network");
+    let table = |rows: &str| {
+        let ways = format!("ways = '''\nat,to,next\nA,B,m\nm,B,B\nB,A,k\nk,A,A\n{rows}'''");
+        routing("table", &ways, &network)
+    };
+    let error = table("m,A,n\nn,A,m\n").err().expect("refused");
+    let words = "the way from router \"m\" to router \"A\" has no end";
+    assert!(error.contains(words), "{error}");
+    assert!(table("m,A,n\nn,A,A\n").is_ok());
+}
