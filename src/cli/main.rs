@@ -17,7 +17,11 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Ok(arguments) => arguments,
         Err(refused) => return super::refuse_arguments(&refused),
     };
-    if matches!(arguments.command, Command::Run(_)) {
+    // The runs of a study have what its program has been given.
+    if matches!(
+        arguments.command,
+        Command::Run(_) | Command::Sweep(_) | Command::Tune(_)
+    ) {
         ask_for_huge_pages();
     }
     super::log_to_stderr(arguments.verbose);

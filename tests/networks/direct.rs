@@ -10,9 +10,9 @@ use weir::model::LinkKind;
 use weir::result::{Data, Packets};
 use weir::routing::analysis::{Span, Walker};
 use weir::routing::{self, Routing};
-use weir::topology::{self, Links, Topology};
+use weir::topology::{Links, Topology};
 
-use crate::support::{Experiment, run_plan};
+use crate::support::{self, Experiment, run_plan};
 
 const LINKS: &str = "
 terminal = { bandwidth = \"100 Gbps\", latency = \"5 ns\" }
@@ -25,9 +25,7 @@ pub fn network(text: &str) -> Arc<dyn Topology> {
 }
 
 fn try_network(text: &str) -> Result<Arc<dyn Topology>, String> {
-    let section = Section::from_toml(&format!("{text}{LINKS}")).expect("TOML");
-    let entry = weir::registry::choose(&section, topology::REGISTRY).expect("a kind");
-    (entry.build)(&section).map_err(|error| error.render(false))
+    support::topology(&format!("{text}{LINKS}")).map_err(|error| error.render(false))
 }
 
 fn routing(

@@ -63,10 +63,9 @@ pub fn ready(name: &str) -> Arc<dyn Topology> {
 
 /// The topology of this table of an experiment.
 pub fn topology(text: &str) -> Result<Arc<dyn Topology>, ConfigError> {
-    let table: toml::Table = text.parse().expect("TOML");
-    let kind = table["kind"].as_str().expect("a kind");
-    let entry = weir::registry::find(weir::topology::REGISTRY, kind).expect("registered");
-    (entry.build)(&Section::from_toml(text).expect("TOML"))
+    let section = Section::from_toml(text).expect("TOML");
+    let entry = weir::registry::choose(&section, weir::topology::REGISTRY).expect("a kind");
+    (entry.build)(&section)
 }
 
 /// A routing of dragonflies by its name in the experiment file, with these parameters.

@@ -1,4 +1,12 @@
-//! Exact division by a number that is known early, done by a multiplication.
+//! Exact division by a number that is known early, done by a multiplication; common divisors.
+
+/// The greatest common divisor; of a number and 0 the number.
+pub fn gcd(a: u32, b: u32) -> u32 {
+    match b {
+        0 => a,
+        _ => gcd(b, a % b),
+    }
+}
 
 /// Division by a number that is known early and used often, done by a multiplication.
 ///

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use statistics::{histogram, outstanding};
 
-pub use divisor::Divisor;
+pub use divisor::{Divisor, gcd};
 pub use histogram::Histogram;
 pub use invalid::Invalid;
 pub use outstanding::Outstanding;

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use weir::input::Section;
 use weir::topology::graph::Graph;
-use weir::topology::{Peer, REGISTRY, Topology};
+use weir::topology::{Peer, Topology};
+
+use crate::support::{ready, topology};
 
 const LINK: &str = "{ bandwidth = \"100 Gbps\", latency = \"20 ns\" }";
 
@@ -20,18 +21,7 @@ fn network(kind: &str, keys: &str) -> Result<Arc<dyn Topology>, String> {
     for kind in kinds {
         text.push_str(&format!("{kind} = {LINK}\n"));
     }
-    let section = Section::from_toml(&text).expect("TOML");
-    let entry = weir::registry::choose(&section, REGISTRY).expect("a kind");
-    (entry.build)(&section).map_err(|error| error.to_string())
-}
-
-/// A ready network.
-fn ready(name: &str) -> Arc<dyn Topology> {
-    let path = format!("{}/topologies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    let section = Section::from_toml(&std::fs::read_to_string(&path).expect(name));
-    let section = section.expect("TOML");
-    let entry = weir::registry::choose(&section, REGISTRY).expect("a kind");
-    (entry.build)(&section).unwrap_or_else(|error| panic!("{error}"))
+    topology(&text).map_err(|error| error.to_string())
 }
 
 /// Links between routers, with their kinds: by the number of the kind.

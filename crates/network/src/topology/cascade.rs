@@ -63,8 +63,8 @@ fn check(params: &Params) -> Result<u32, Invalid> {
         ("column_links", params.column_links),
         ("global_links", params.global_links),
     ] {
-        if value.is_some_and(|links| !(1..=4_096).contains(&links)) {
-            let what = format!("is {}", value.unwrap_or(0));
+        if let Some(links) = value.filter(|links| !(1..=4_096).contains(links)) {
+            let what = format!("is {links}");
             return Err(Invalid::new(key, what, "give from 1 to 4096"));
         }
     }

@@ -28,7 +28,7 @@ use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section};
 use weir_model::{
     Bandwidth, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
-    Time,
+    Time, gcd,
 };
 
 pub use link::LinkParams;
@@ -40,13 +40,9 @@ use grid::Grid;
 /// takes the links of the one before it: otherwise all links between two groups might be at a few
 /// routers.
 pub(crate) fn in_turn(link: u32, routers: u32, others: u32) -> u32 {
-    let (mut common, mut rest) = (routers, others.max(1));
-    while rest > 0 {
-        (common, rest) = (rest, common % rest);
-    }
-    let repeats =
-        u64::from(link) * u64::from(common) / (u64::from(routers) * u64::from(others.max(1)));
-    ((u64::from(link) + repeats) % u64::from(routers)) as u32
+    let [link, common] = [link, gcd(routers, others)].map(u64::from);
+    let repeats = link * common / (u64::from(routers) * u64::from(others));
+    ((link + repeats) % u64::from(routers)) as u32
 }
 
 /// The other end of a router's port.

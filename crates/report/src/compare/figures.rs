@@ -26,12 +26,11 @@ pub fn of_runs(comparison: &Comparison, runs: &[RunResult]) -> Vec<Figure> {
             "max",
         ];
         // By arrival only where what has not arrived leaves the other number open.
-        let known = |other: &&NumberChange| {
-            other.metric == number.metric.replace(BY_ARRIVAL, "")
-                && !bars(comparison, other).is_empty()
+        let twice = number.metric.contains(BY_ARRIVAL) && {
+            let plain = number.metric.replace(BY_ARRIVAL, "");
+            let mut all = comparison.numbers.iter();
+            all.any(|other| other.metric == plain && !bars(comparison, other).is_empty())
         };
-        let twice = number.metric.contains(BY_ARRIVAL)
-            && comparison.numbers.iter().any(|other| known(&other));
         rates.contains(&last) && !number.same && !twice
     };
     let numbers: Vec<&NumberChange> = comparison.numbers.iter().filter(told).collect();

@@ -22,7 +22,8 @@ pub fn draw(ternary: &Ternary, area: &Area) -> Outcome {
     let (left, right) = area.split_horizontally(width as i32 - px(BAR));
     let triangle = Triangle::inside(&left);
     triangle.frame(&left, &ternary.corners)?;
-    let most = ternary.most.unwrap_or_else(|| ternary.largest()) as f64;
+    let own = counts.values().copied().max().unwrap_or(1);
+    let most = ternary.most.unwrap_or(own) as f64;
     let mut axis = Axis::new(ternary.things.clone(), "1").log();
     axis.range = Some([0.8, most.max(9.0) * 1.2]);
     let scale = axis.coord([], 6);

@@ -170,9 +170,11 @@ pub fn histogram(result: &ResultFile, name: &str) -> Outcome<Option<(Vec<u64>, V
 }
 
 /// Text below a distribution of latencies.
-pub const WITH_MISSING: &str = "The share of messages generated (packets injected) in the measurement window that take \
-     longer. What had not arrived when the run ended counts with its age at that time; there is no \
-     line where nothing arrived.";
+pub const WITH_MISSING: &str = concat!(
+    "The share of messages generated (packets injected) in the measurement window that take ",
+    "longer. What had not arrived when the run ended counts with its age at that time; there is ",
+    "no line where nothing arrived."
+);
 
 /// Samples and missing ones, bucket by bucket, to be drawn: none if none has arrived. A missing one
 /// that is younger than any that has arrived counts with the least latency: it will hardly take
@@ -188,7 +190,7 @@ pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
     all
 }
 
-/// What a port did with its time.
+/// Time of a port by its uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortTime {
     /// Router and port.

@@ -50,20 +50,25 @@ pub(super) fn drawn<'a>(study: &Study, table: &Table, wanted: &'a Figure) -> Vec
         .collect()
 }
 
+/// A place on some axes, in words.
+pub(super) fn place(study: &Study, at: impl IntoIterator<Item = (usize, usize)>) -> String {
+    let words = at.into_iter().map(|(axis, value)| {
+        let axis = &study.axes[axis];
+        format!("{} {}", axis.label, axis.values[value].label)
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
 fn over<'a>((study, table): (&Study, &Table), own: &Metric, ratio: &'a Ratio) -> Over<'a> {
-    let place = |(axis, value): &(usize, usize)| {
-        let axis = &study.axes[*axis];
-        format!("{} {}", axis.label, axis.values[*value].label)
-    };
-    let places: Vec<String> = ratio.at.iter().map(place).collect();
+    let place = place(study, ratio.at.iter().copied());
     let metric = ratio.metric.as_ref();
     let name = metric.map_or("that".into(), |metric| words(metric.name()));
     Over {
         column: table.column(metric.unwrap_or(own)),
         at: &ratio.at,
-        name: match places.is_empty() {
+        name: match place.is_empty() {
             true => name,
-            false => format!("{name} at {}", places.join(", ")),
+            false => format!("{name} at {place}"),
         },
     }
 }

@@ -3,7 +3,7 @@
 use super::super::figure::{
     Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, number, quantile,
 };
-use super::drawn::{Drawn, drawn, quantity, units, value};
+use super::drawn::{Drawn, drawn, place, quantity, units, value};
 use super::groups::{self, Groups};
 use super::names::{joined, words};
 use super::seeds::mean;
@@ -29,15 +29,9 @@ pub(super) fn of_few_seeds(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> O
                 if measured == 0 || measured == done {
                     continue;
                 }
-                let axes = sweep.study.axes.iter().zip(&rows[0].at);
-                let place =
-                    axes.map(|(axis, at)| format!("{} {}", axis.label, axis.values[*at].label));
-                let place: Vec<String> = place.collect();
+                let place = place(sweep.study, rows[0].at.iter().copied().enumerate());
                 let metric = words(one.metric.name());
-                few.push(format!(
-                    "{metric} at {}: {measured} of {done}",
-                    place.join(", ")
-                ));
+                few.push(format!("{metric} at {place}: {measured} of {done}"));
             }
         }
     }

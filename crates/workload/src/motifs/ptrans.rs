@@ -8,7 +8,7 @@ use super::{Build, length};
 use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
-use weir_model::{Invalid, Time};
+use weir_model::{Invalid, Time, gcd};
 
 /// The parallel transposition of HPCC, A = Aᵀ + C: a square matrix of numbers of 8 bytes lies
 /// block-cyclically on a grid of P rows and Q columns of tasks, task p Q + q in row p and column q.
@@ -80,13 +80,6 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
         bytes: length(section, "order", side.saturating_mul(8 * side))?,
         compute: params.compute.0,
     }))
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    match b {
-        0 => a,
-        _ => gcd(b, a % b),
-    }
 }
 
 struct Ptrans {

@@ -148,13 +148,6 @@ impl Detours {
         (self.detour(flight, router, state, false), state)
     }
 
-    /// The first hop of a packet that a router sends where the routing leads nobody, and the state
-    /// that it keeps to.
-    fn set_out(&self, flight: &Flight, router: RouterId, seen: Seen) -> (Hop, u32) {
-        let known = self.detour(flight, router, seen.known, false);
-        self.turn_off(flight, router, (seen, known.port))
-    }
-
     /// The state of a detour that began at the router before this one: the one whose way leads
     /// here.
     fn begun_in(&self, flight: &Flight, here: &dyn Here) -> u32 {
@@ -247,7 +240,12 @@ impl Routing for Detours {
         let is_own = here.in_port() >= self.topology.ports(router);
         let mut here = self.masked(here);
         if is_own && !self.homes[router as usize] {
-            let (hop, state) = self.set_out(flight, router, here.seen());
+            let known = here.seen().known;
+            let hop = self.detour(flight, router, known, false);
+            let (hop, state) = match here.is_down(hop.port) {
+                true => self.turn_off(flight, router, (here.seen(), hop.port)),
+                false => (hop, known),
+            };
             return self.begin(flight, router, hop, state);
         }
         let hop = self.inner.route(flight, &mut here);

@@ -21,8 +21,8 @@ impl OrderChoice for Oblivious {
     fn words(orders: &Orders, router: RouterId) -> u32 {
         match orders.at_nic(Self::AT_NIC) {
             Some(_) => 0,
-            // Two for each endpoint, the second for its control packets, and two for those that
-            // the router itself makes, which come in by a port behind all others.
+            // Two for each endpoint, the second for its control packets, and two for control packets
+            // of the router itself, which come in by a port behind all others.
             None => 2 * (orders.steps.terminals(router) + 1),
         }
     }
