@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use weir_result::sample;
 
 use crate::support::sweeping::{JOB, Ran, Sweep};
 
@@ -181,6 +182,38 @@ fn a_study_in_a_read_only_directory_can_be_read() {
     times(&out, &mut after);
     assert_eq!(after, before, "nothing was written, not even for a moment");
     modes(&out, 0o755, 0o644);
+}
+
+#[test]
+fn results_of_another_model_version_are_told_and_kept() {
+    let sweep = study();
+    weir(sweep.folder.path(), &["report", "out"]).expect(0);
+    for point in fs::read_dir(sweep.out().join("points")).expect("points") {
+        let old = point.expect("a point").path();
+        sample::of_model(&old.join("result.h5"), 3);
+        fs::rename(
+            &old,
+            old.with_file_name(format!("{:x}", old.metadata().expect("is there").ino())),
+        )
+        .expect("another name");
+    }
+    let mut before = BTreeMap::new();
+    times(&sweep.out(), &mut before);
+    let told = "its results are of model version 3, and this weir has ";
+    for command in [&["report"][..], &["sweep", "collect"], &["sweep", "claims"]] {
+        let ran = weir(sweep.folder.path(), &[command, &["out"]].concat()).expect(2);
+        assert!(
+            ran.stderr.contains(told) && ran.stderr.contains("weir sweep run job.toml"),
+            "{ran:?}"
+        );
+    }
+    let status = weir(sweep.folder.path(), &["sweep", "status", "out"]).expect(0);
+    assert!(status.stdout.contains(told), "{status:?}");
+    let mut after = BTreeMap::new();
+    times(&sweep.out(), &mut after);
+    assert_eq!(after, before, "the table, the claims and the figures stay");
+    sweep.go("run", &[]).expect(0);
+    weir(sweep.folder.path(), &["report", "out"]).expect(0);
 }
 
 #[test]

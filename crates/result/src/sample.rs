@@ -1,5 +1,10 @@
 //! A result for tests: small, but with something in every place.
 
+use std::fs;
+use std::path::Path;
+
+use super::hdf::put_number;
+use super::hdf::seal::{Kind, seal};
 use super::*;
 use weir_model::table::{Table, Values, Word};
 use weir_model::{Histogram, KindName, LinkKind, RouterKind};
@@ -382,3 +387,24 @@ pub fn run() -> Run {
 
 /// The sample's experiment.
 pub const EXPERIMENT: &str = "[topology]\nkind = \"dragonfly\"\n# 50 µs\n";
+
+/// Makes a result one of another version of the model.
+///
+/// # Panics
+/// If the file cannot be changed.
+pub fn of_model(path: &Path, version: u64) {
+    let file = hdf5::File::open_rw(path).expect("opens");
+    file.delete_attr("model_version").expect("deletes");
+    put_number(&file, "model_version", version).expect("writes");
+    file.close().expect("closes");
+    reseal(path);
+}
+
+/// Seals a file that was changed on purpose, as another weir might have written it.
+///
+/// # Panics
+/// If the file cannot be changed.
+pub fn reseal(path: &Path) {
+    let file = fs::File::options().read(true).write(true).open(path);
+    seal(&mut file.expect("opens"), Kind::Result, None).expect("seals");
+}

@@ -70,6 +70,7 @@ fn sweep_page(dir: &SweepDir, catalog: &Catalog) -> Result<Page, Failure> {
     let points = kept.points()?;
     let table =
         Table::collect(&kept.study, &kept.catalog, &points, dir).map_err(|error| bad(&error))?;
+    kept.must_have_results(&table)?;
     let verdicts = kept.study.verdicts(&table);
     let sweep = Sweep::new(&kept.study, &kept.catalog, &points, dir, &table);
     let sweep = sweep.map_err(|error| Failure::wrong(&error))?;

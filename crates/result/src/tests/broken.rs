@@ -295,12 +295,6 @@ fn a_result_that_was_added_to_is_refused() {
     assert!(error.to_string().contains("was changed"), "{error}");
 }
 
-/// Seals a file that was changed on purpose, as another weir might have written it.
-fn reseal(path: &Path) {
-    let file = fs::File::options().read(true).write(true).open(path);
-    seal::seal(&mut file.expect("opens"), seal::Kind::Result, None).expect("seals");
-}
-
 #[test]
 fn a_result_that_lacks_something_names_it() {
     let dir = folder();
@@ -316,7 +310,7 @@ fn a_result_that_lacks_something_names_it() {
         let file = hdf5::File::open_rw(&path).expect("opens");
         file.unlink(part).expect("unlinks");
         file.close().expect("closes");
-        reseal(&path);
+        sample::reseal(&path);
         let text = read(&path).expect_err(part).to_string();
         assert!(
             text.contains("not a result of weir") && text.contains(part),
@@ -329,7 +323,7 @@ fn a_result_that_lacks_something_names_it() {
     summary.delete_attr("packet_hops").expect("deletes");
     drop(summary);
     file.close().expect("closes");
-    reseal(&path);
+    sample::reseal(&path);
     let text = read(&path).expect_err("attribute").to_string();
     assert!(text.contains("/data/summary/packet_hops"), "{text}");
 }
@@ -344,7 +338,7 @@ fn replace(path: &Path, column: &str, rows: &[u64]) {
         .create(column)
         .expect("creates");
     file.close().expect("closes");
-    reseal(path);
+    sample::reseal(path);
 }
 
 #[test]
@@ -375,7 +369,7 @@ fn changed(path: &Path, change: impl FnOnce(&hdf5::File)) {
     let file = hdf5::File::open_rw(path).expect("opens");
     change(&file);
     file.close().expect("closes");
-    reseal(path);
+    sample::reseal(path);
 }
 
 #[test]

@@ -87,17 +87,8 @@ fn refuse_unfinished(sweep: &SweepResult, which: &str) -> Result<(), ConfigError
     if sweep.table.rows.iter().any(is_done) {
         return Ok(());
     }
-    let old = sweep.dir.begun().into_iter().find_map(|point| {
-        let header = weir_result::read_header(&point.result()).ok()?;
-        let own = header.model_version?;
-        (own != u64::from(weir_simulation::MODEL_VERSION)).then_some(own)
-    });
-    let why = old.map_or(String::new(), |old| {
-        format!(
-            ": its results are of model version {old}, and this weir has {}",
-            weir_simulation::MODEL_VERSION
-        )
-    });
+    let why = sweep.dir.outdated();
+    let why = why.map_or(String::new(), |why| format!(": {why}"));
     Err(ConfigError::new(
         format!("{} ({which}) has no point with a result{why}", sweep.name),
         format!("run its points: weir sweep run {}", sweep.name),

@@ -14,9 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use super::job_file::keys::Options;
 use super::points::Point;
+use weir_model::program::MODEL_VERSION;
 use weir_model::visible;
 use weir_result::{
-    Lock, Mark, Taken, began, first_missing, here, read_mark, remove_leftovers, replace, schema,
+    Lock, Mark, Taken, began, first_missing, here, read_header, read_mark, remove_leftovers,
+    replace, schema,
 };
 
 pub use state::{Reason, State, StateName, Status};
@@ -118,6 +120,19 @@ impl SweepDir {
         let entries = entries.into_iter().flatten().flatten();
         let dirs = entries.map(|entry| PointDir { path: entry.path() });
         dirs.collect()
+    }
+
+    /// Why no result is one of the points: they were made with another version of the model.
+    /// None if there is no such result.
+    pub fn outdated(&self) -> Option<String> {
+        let own = u64::from(MODEL_VERSION);
+        let old = self.begun().into_iter().find_map(|point| {
+            let version = read_header(&point.result()).ok()?.model_version?;
+            (version != own).then_some(version)
+        })?;
+        Some(format!(
+            "its results are of model version {old}, and this weir has {own}"
+        ))
     }
 
     /// The states of points, in their order.

@@ -197,6 +197,21 @@ impl Sweep {
         })
     }
 
+    /// Refuses a table that is empty since its results are of another model version.
+    pub fn must_have_results(&self, table: &Table) -> Result<(), Failure> {
+        if table.rows.iter().any(|row| row.state == "done") {
+            return Ok(());
+        }
+        self.dir.outdated().map_or(Ok(()), |why| {
+            Err(Failure::bad_input(format!(
+                "error: {} has no point with a result: {why}\n  \
+                 help: use the weir that made them, or run the points again: {}",
+                self.out.display(),
+                self.command()
+            )))
+        })
+    }
+
     /// Checks that the directory has something to show.
     fn must_exist(&self) -> Result<(), Failure> {
         if self.dir.job().is_file() {

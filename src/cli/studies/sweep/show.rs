@@ -272,6 +272,9 @@ fn status_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
 fn status_text(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     let counts = STATES.map(|name| format!("{} {name}", view.count(name)));
     let mut text = format!("{} of {} points\n", counts.join(", "), view.all);
+    if let Some(why) = sweep.dir.outdated().filter(|_| view.count("done") == 0) {
+        text.push_str(&format!("no result counts: {why}\n"));
+    }
     if view.count("waiting") + view.count("running") > 0 {
         let words = outlook.words();
         text.push_str(&format!(
@@ -320,6 +323,7 @@ pub fn collect(options: &CollectOptions, catalog: &Catalog) -> Result<u8, Failur
     let sweep = Sweep::open(&options.job, catalog)?;
     sweep.must_exist()?;
     let table = sweep.table(&sweep.points()?)?;
+    sweep.must_have_results(&table)?;
     if options.csv || is_read_only(&sweep, "the table follows") {
         let csv = table.csv(&sweep.study).map_err(failed)?;
         write_out(&String::from_utf8_lossy(&csv))?;
@@ -348,6 +352,7 @@ pub fn claims(options: &ClaimsOptions, catalog: &Catalog) -> Result<u8, Failure>
     let sweep = Sweep::open(&options.job, catalog)?;
     sweep.must_exist()?;
     let table = sweep.table(&sweep.points()?)?;
+    sweep.must_have_results(&table)?;
     let verdicts = match is_read_only(&sweep, "the claims are not written there") {
         true => sweep.study.verdicts(&table),
         false => {
