@@ -2,6 +2,88 @@
 
 use crate::support::{Cli, Experiment};
 
+fn checked(experiment: &Experiment) -> serde_json::Value {
+    let args = ["check", "experiment.toml", "--json", "--no-calibration"];
+    let ran = Cli::weir(&experiment.text(), &args);
+    serde_json::from_str(&ran.succeeds().stdout).expect("JSON")
+}
+
+/// If half of the links are down, the others carry all: half of that by detours over two of them,
+/// if routers know it from the beginning.
+#[test]
+fn links_that_fail_carry_less() {
+    let network = Experiment::dragonfly(4, 8, 4).uniform(0.4).until("9 us");
+    let share = |failure: &str| {
+        let failing: toml::Table = toml::from_str(failure).expect("TOML");
+        let experiment = network.clone().set("failure", failing["failure"].clone());
+        checked(&experiment)["offered"]["global"]
+            .as_f64()
+            .expect("a share")
+    };
+    let whole = checked(&network)["offered"]["global"]
+        .as_f64()
+        .expect("a share");
+    for (failure, times) in [
+        ("share = 0.5, down = true", 3.0),
+        ("share = 0.5, down = true, at = \"2 us\"", 2.0),
+        ("share = 1.0, bandwidth = 0.25", 4.0),
+    ] {
+        let own = share(&format!("failure = [{{ links = \"global\", {failure} }}]"));
+        assert!(
+            (own / whole / times - 1.0).abs() < 0.02,
+            "{failure}: {own}, {whole}"
+        );
+    }
+}
+
+/// A packet of 24 flits goes out at 1 ns a flit, and its place comes back after 2 x 1 us and its
+/// own 24 ns: buffers of 40 packets have that many under way, which is less than 0.5 of the link.
+#[test]
+fn buffers_below_the_credit_round_trip_are_told() {
+    let network = |load: f64, buffer: &str| {
+        Experiment::dragonfly(2, 4, 2)
+            .uniform(load)
+            .set("nic.acknowledge", false)
+            .set("topology.global.latency", "1 us")
+            .set("router.credit_delay", "0 ns")
+            .set("router.input_buffer", buffer)
+            .until("9 us")
+    };
+    let short = network(0.9, "40 packets");
+    let expected = 40.0 * 24.0 / (2_000.0 + 24.0);
+    let share = checked(&short)["credit_shares"]["global"].as_f64();
+    assert!(
+        (share.expect("a share") - expected).abs() < 1e-9,
+        "{share:?}"
+    );
+    assert!(checked(&network(0.9, "auto"))["credit_shares"]["global"].is_null());
+    let warned = |experiment: &Experiment| {
+        let plan = experiment.plan();
+        plan.warnings.iter().any(|one| one.kind == "credit_limited")
+    };
+    assert!(warned(&short));
+    assert!(!warned(&network(0.9, "auto")));
+    assert!(!warned(&network(0.1, "40 packets")), "it asks for less");
+    let text = Cli::check(&short.text()).succeeds().stdout;
+    assert!(
+        text.contains("# credits    global 47% of the bandwidth"),
+        "{text}"
+    );
+}
+
+/// 40, meant as 40%.
+#[test]
+fn a_load_above_one_is_told() {
+    for (load, told) in [(40.0, true), (1.0, false)] {
+        let plan = Experiment::dragonfly(2, 4, 2)
+            .uniform(load)
+            .until("1 us")
+            .plan();
+        let warned = plan.warnings.iter().any(|one| one.kind == "overload");
+        assert_eq!(warned, told, "{load}");
+    }
+}
+
 /// A packet in a ring of 16 takes 4 hops on average, by both directions of its link; one to itself
 /// is not sent.
 #[test]

@@ -27,14 +27,16 @@ use weir_model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time}
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// Share of `buffer` queued for an output beyond which packets are marked, more than 0.
+    /// Share of `buffer` queued for an output beyond which packets are marked, more than 0. Only
+    /// where the next buffer has room for the packet: congestion begins there. Packets of a port
+    /// that waits for room farther on are victims, as in `ib_cca` with `victim_mask = "none"`.
     #[schemars(extend("x-range" = shares(0.1, 1.0)))]
     threshold: f64,
     /// Buffer that `threshold` refers to, in flits or packets. "auto": the output queue of one
     /// virtual channel, or one longest packet without output queues.
     buffer: Buffer,
     /// Delay that each mark adds between packets to its destination, from the tail of one to the
-    /// head of the next.
+    /// head of the next; the first delay begins with its mark.
     #[schemars(extend("x-range" = packet_times(0.25, 64.0)))]
     increment: TimeSpan,
     /// Period after which the delay shrinks.
@@ -208,10 +210,16 @@ impl Rules for Ecn {
             return now;
         }
         state.paces.insert((nic, to), pace);
-        // The delay shrinks while the source waits: k times before the wait is over.
+        // The delay shrinks while the source waits: k times before the wait is over, or once more,
+        // which ends it.
         let wait = (pace.tail + pace.delay).saturating_sub(pace.since);
-        let k = wait / (self.timer + self.decrement);
-        now.max(pace.tail + pace.delay - k * self.decrement)
+        let k = wait / self.timer.saturating_add(self.decrement);
+        let over = |k: Time| {
+            let shrunk = pace.since.saturating_add(k.saturating_mul(self.timer));
+            let less = k.saturating_mul(self.decrement);
+            shrunk.max(pace.tail + pace.delay.saturating_sub(less))
+        };
+        now.max(over(k).min(over(k + 1)))
     }
 
     fn on_sent(
@@ -343,6 +351,21 @@ mod tests {
         let later = 1_000_000 + 48 * 96_000;
         assert_eq!(ecn.ready_at(0, 7, later), later);
         assert!(ecn.state.paces.is_empty());
+    }
+
+    #[test]
+    fn a_step_that_takes_all_away_ends_the_wait() {
+        let (timer, decrement) = (10_000_000, 1_000_000_000);
+        let rules = Ecn {
+            increment: 100_000_000,
+            timer,
+            decrement,
+            ..Ecn::clone(&ecn().rules)
+        };
+        let (mut ecn, mut desk) = (Applied::new(rules.into(), 2, 0), Seen::at(1_000_000));
+        ecn.on_control(&mut desk, &origin(PacketKind::ACK, 7, 0), true);
+        ecn.on_sent(&mut desk, &packet(7), 1_010_000);
+        assert_eq!(ecn.ready_at(0, 7, 1_010_000), 1_000_000 + timer);
     }
 
     #[test]

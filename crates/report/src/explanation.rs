@@ -1,7 +1,7 @@
 //! Explanation of waiting and its causes, in words.
 
 use super::format::{simulated, wrap};
-use weir_result::explain::{Explanation, Feeder, Held, Root};
+use weir_result::explain::{Explanation, Feeder, Held, JobWaits, Root};
 
 /// Widest line.
 const WIDTH: usize = 100;
@@ -12,7 +12,7 @@ const SENDERS: usize = 5;
 pub fn text(name: &str, all: &Explanation) -> String {
     let mut paragraphs = vec![summary(name, all)];
     paragraphs.extend(all.notes.iter().map(|note| format!("Note: {note}.")));
-    paragraphs.extend(all.roots.iter().map(root));
+    paragraphs.extend(all.roots.iter().map(|one| root(one, all.bin_ps)));
     paragraphs.push(rest(all));
     paragraphs.push(SHARES.to_string());
     let lines = paragraphs.iter().filter(|text| !text.is_empty());
@@ -126,12 +126,20 @@ fn list(items: &[String]) -> String {
 /// independent.
 const FEW: u64 = 40;
 
+/// Share of all waiting behind many full links from which they are the first to be named.
+const MANY: f64 = 0.05;
+/// The least share that is shown.
+const SHOWN: f64 = 5e-4;
+
 fn summary(name: &str, all: &Explanation) -> String {
     let length = simulated(all.simulated_ps);
     let waits = all.jobs.iter().filter(|job| job.waited > 0.0);
     let waits = waits.map(|job| format!("{} {}", job.name, time(job.mean_wait_ps)));
     let waits: Vec<String> = waits.collect();
     let begins = match all.roots.len() {
+        0 if all.lesser.iter().map(|own| own.share).sum::<f64>() >= MANY => {
+            "many links are full, and none of them alone holds anybody up".to_string()
+        }
         0 => "no full link holds anybody up".to_string(),
         1 => "one full link holds others up".to_string(),
         roots => format!("{roots} full links hold others up"),
@@ -159,8 +167,8 @@ pub(super) fn lead_to(root: &Root) -> String {
     }
 }
 
-/// A root in a paragraph.
-fn root(root: &Root) -> String {
+/// A root in a paragraph. Times are those of bins of `bin_ps`.
+fn root(root: &Root, bin_ps: u64) -> String {
     let leads = match root.endpoint {
         Some(_) => format!("the link to {}", lead_to(root)),
         None => format!("the {} link to {}", root.kind, lead_to(root)),
@@ -173,13 +181,14 @@ fn root(root: &Root) -> String {
         share => format!("stalled for {} of it", percent(share)),
     };
     let mut text = format!(
-        "Router {} port {}, {leads}{failed}: busy for {} of the run and {stalled}, full from about {} to \
-         {}; {} of all waiting begins here.",
+        "Router {} port {}, {leads}{failed}: busy for {} of the run and {stalled}, full at times \
+         from {} to {} (in steps of {}); {} of all waiting begins here.",
         root.router,
         root.port,
         percent(root.busy),
         simulated(root.from_ps),
         simulated(root.to_ps),
+        simulated(bin_ps),
         percent(root.share),
     );
     let fed: Vec<String> = root
@@ -250,35 +259,55 @@ fn held(one: &Held) -> String {
 
 fn rest(all: &Explanation) -> String {
     let mut text = String::new();
-    if all.lesser_roots > 0 {
-        let links = count(all.lesser_roots, "other link");
-        let worst = all
-            .jobs
-            .iter()
-            .map(|job| job.behind_lesser)
-            .fold(0.0, f64::max);
-        let (were, less) = match all.lesser_roots {
-            1 => ("was", "is"),
-            _ => ("were", "are each"),
+    let lesser = all.lesser.iter().filter(|own| own.share >= SHOWN);
+    let lesser = lesser.map(|own| {
+        let to = if own.to_endpoints {
+            " to endpoints"
+        } else {
+            ""
+        };
+        format!(
+            "{} of {} {} links{to} ({} of all waiting)",
+            own.links,
+            own.of,
+            own.kind,
+            percent(own.share)
+        )
+    });
+    let lesser: Vec<String> = lesser.collect();
+    if !lesser.is_empty() {
+        let full = match all.roots.is_empty() {
+            true => "Full at times",
+            false => "Others that are full at times",
         };
         text.push_str(&format!(
-            "{links} {were} full at times and {less} behind less than a twentieth of anybody's \
-             waiting (together {} at most). ",
-            percent(worst)
+            "{full}, with less than a twentieth of anybody's waiting behind each: {}. ",
+            list(&lesser)
         ));
     }
-    let ordinary = all.jobs.iter().filter(|job| job.waited > 0.0);
-    let ordinary: Vec<String> = ordinary
-        .map(|job| format!("{} {}", job.name, percent(job.ordinary)))
-        .collect();
-    if !ordinary.is_empty() {
+    let turn = shares(all, |job| job.ordinary - job.room);
+    if !turn.is_empty() {
         text.push_str(&format!(
-            "Waited for their turn at links that were not full: {}.",
-            list(&ordinary)
+            "Waited for their turn at links that were not full: {turn}. "
+        ));
+    }
+    let room = shares(all, |job| job.room);
+    if !room.is_empty() {
+        text.push_str(&format!(
+            "Waited for room behind links that lead to no full one: {room} (where buffers do not \
+             cover the credit round trip, or packets wait for their turn). "
         ));
     }
     if !all.sources && !all.roots.is_empty() {
-        text.push_str(" Run it with output.attribution = \"sources\" to see who sends.");
+        text.push_str("Run it with output.attribution = \"sources\" to see who sends.");
     }
-    text
+    text.trim_end().to_string()
+}
+
+/// Jobs with a share of their waiting; none if it is too little to be shown.
+fn shares(all: &Explanation, share: impl Fn(&JobWaits) -> f64) -> String {
+    let some = all.jobs.iter().filter(|job| job.waited > 0.0);
+    let shown = some.filter(|job| share(job) >= SHOWN);
+    let shown = shown.map(|job| format!("{} {}", job.name, percent(share(job))));
+    list(&shown.collect::<Vec<_>>())
 }

@@ -24,5 +24,6 @@ pub use run::{
     Log, Means, Observer, Outcome, Sample, SavedState, Trial, checkpoint, fork, run, run_with,
     trial,
 };
+pub use warnings::{credit_shares, offered};
 
 pub use weir_model::program::MODEL_VERSION;

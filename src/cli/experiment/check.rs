@@ -18,8 +18,8 @@ use weir_model::{LinkKind, NEVER};
 use weir_network::bill::Bill;
 use weir_report::format;
 use weir_simulation::config::{Catalog, Document, Experiment};
-use weir_simulation::forecast::{Forecast, Scaling, Workers, offered};
-use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
+use weir_simulation::forecast::{Forecast, Scaling, Workers};
+use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes, credit_shares, offered};
 
 /// Checks an experiment, prints the resolved file and the expected cost.
 pub fn check(options: &CheckOptions, catalog: &Catalog) -> ExitCode {
@@ -82,7 +82,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     let parts = parts.map_or(String::new(), |parts| bill::lines(&parts, cost));
     let buffers = buffers_lines(&plan);
     let failed = failed_lines(plan.network()) + &step_line(plan.network());
-    let offered = offered_line(&experiment, &plan);
+    let offered = offered_line(&experiment, &plan) + &credits_line(plan.network());
     let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
@@ -148,6 +148,10 @@ fn network_json(experiment: &Experiment, plan: &Plan, links: u64) -> Map<String,
         ),
         ("effective", Json::Object(scheme.collect())),
         (
+            "credit_shares",
+            json!(short_shares(network).collect::<BTreeMap<_, _>>()),
+        ),
+        (
             "offered",
             json!(offered_shares(experiment, plan).collect::<BTreeMap<_, _>>()),
         ),
@@ -181,6 +185,29 @@ fn offered_line(experiment: &Experiment, plan: &Plan) -> String {
         "# offered    {} of what all links of a kind carry{too_much}\n",
         parts.join(", ")
     )
+}
+
+/// Share of the bandwidth of links that a virtual channel can take, by the name of their kind, where
+/// buffers do not cover the credit round trip.
+fn short_shares(network: &Network) -> impl Iterator<Item = (String, f64)> {
+    let kinds = network.topology.link_kinds().iter();
+    let shares = kinds.zip(credit_shares(network));
+    let short = shares.filter(|&(_, share)| share < 1.0);
+    short.map(|(kind, share)| (kind.to_string(), share))
+}
+
+/// The same as a line; none if all buffers cover it.
+fn credits_line(network: &Network) -> String {
+    let part = |(kind, share)| format!("{kind} {:.0}%", share * 100.0);
+    let parts: Vec<String> = short_shares(network).map(part).collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(
+            "# credits    {} of the bandwidth at most for one virtual channel: the buffers do not\n\
+             #            cover the credit round trip\n",
+            parts.join(", ")
+        ),
+    }
 }
 
 /// Virtual channels of the links of each kind, by its name.

@@ -62,6 +62,26 @@ fn senders(from: &[u32]) -> Experiment {
         .with("mpi.rendezvous_from", "1 GB")
 }
 
+/// A packet takes 48 ns on the slow link between the switches, and its credit 100 ns back to the
+/// NIC: two places are enough for one in every step.
+#[test]
+fn a_place_is_free_before_the_next_step_on_links_of_any_kind() {
+    const STEP: u64 = (48 + 100) * NS + 1;
+    let data = switches()
+        .set("topology.terminal.latency", "100 ns")
+        .set("topology.link.bandwidth", "50 Gbps")
+        .set("router.input_buffer", "2 packets")
+        .job("script", 8)
+        .with("motif", program(&[(0, 4, 100)]))
+        .with("mpi.rendezvous_from", "1 GB")
+        .run()
+        .data;
+    let mut times = packets(&data).injected_ps.clone();
+    times.sort_unstable();
+    let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+    assert_eq!(gaps.collect::<Vec<u64>>(), [STEP; 99]);
+}
+
 /// A source at two thirds of a link sends in two steps of three: the wait for the next step does
 /// not put off the packets after it.
 #[test]

@@ -54,6 +54,8 @@ pub(super) struct Charged {
     pub roots: BTreeMap<PortIndex, BTreeMap<u32, f64>>,
     /// By job: amounts that no full link causes.
     pub ordinary: BTreeMap<u32, f64>,
+    /// The part of them that waits for room behind a link.
+    pub room: BTreeMap<u32, f64>,
 }
 
 /// Rounds after which amounts that still go in a circle are taken to be nobody's.
@@ -318,8 +320,8 @@ struct Amounts<'a> {
     came: Vec<f64>,
     /// The part of them for a full link.
     full: Vec<f64>,
-    /// By job: amounts for no full link.
-    ordinary: Vec<f64>,
+    /// By job: amounts that wait for room, for no full link.
+    room: Vec<f64>,
     /// Amounts for the link at which they wait.
     at_once: Charged,
 }
@@ -337,7 +339,7 @@ impl<'a> Amounts<'a> {
             starved: none.clone(),
             came: none.clone(),
             full: none,
-            ordinary: vec![0.0; jobs],
+            room: vec![0.0; jobs],
             at_once,
         }
     }
@@ -360,7 +362,7 @@ impl<'a> Amounts<'a> {
                 for (node, part) in behind.outputs {
                     self.came[node * jobs + job] += waiting.starved * part;
                 }
-                self.ordinary[job] += waiting.starved * behind.others;
+                self.room[job] += waiting.starved * behind.others;
             }
             None => {}
         }
@@ -387,8 +389,8 @@ impl<'a> Amounts<'a> {
                     *there += amount * part;
                 }
             }
-            for (ordinary, amount) in self.ordinary.iter_mut().zip(row) {
-                *ordinary += amount * node.behind.others;
+            for (room, amount) in self.room.iter_mut().zip(row) {
+                *room += amount * node.behind.others;
             }
         }
         for (at, node) in self.walk.nodes.iter().enumerate() {
@@ -396,7 +398,7 @@ impl<'a> Amounts<'a> {
             for job in 0..jobs {
                 let came = std::mem::take(&mut self.came[at * jobs + job]);
                 self.full[at * jobs + job] += came * shares.full;
-                self.ordinary[job] += came * shares.queued;
+                self.room[job] += came * shares.queued;
                 self.starved[at * jobs + job] = came * shares.starved;
             }
         }
@@ -409,16 +411,17 @@ impl<'a> Amounts<'a> {
         for (at, node) in self.walk.nodes.iter().enumerate() {
             for (job, number) in self.walk.jobs.iter().enumerate() {
                 let here = at * jobs + job;
-                self.ordinary[job] += self.starved[here] + self.came[here];
+                self.room[job] += self.starved[here] + self.came[here];
                 if self.full[here] > 0.0 {
                     let root = charged.roots.entry(node.port).or_default();
                     *root.entry(*number).or_default() += self.full[here];
                 }
             }
         }
-        for (number, ordinary) in self.walk.jobs.iter().zip(&self.ordinary) {
-            if *ordinary > 0.0 {
-                *charged.ordinary.entry(*number).or_default() += ordinary;
+        for (number, room) in self.walk.jobs.iter().zip(&self.room) {
+            if *room > 0.0 {
+                *charged.ordinary.entry(*number).or_default() += room;
+                *charged.room.entry(*number).or_default() += room;
             }
         }
         charged

@@ -16,7 +16,7 @@ use weir_model::Time;
 use flow::{Bin, Place, Waiting, Walk};
 pub use lost::{LostTime, LostTo, Path, PathWait};
 pub use network::Network;
-pub use roots::{Feeder, Held, Partner, Root};
+pub use roots::{Feeder, Held, LesserRoots, Partner, Root};
 pub use tree::{Spread, Tree, TreePort};
 
 /// Waiting of each job in a run, and the links that cause it.
@@ -39,8 +39,8 @@ pub struct Explanation {
     pub jobs: Vec<JobWaits>,
     /// The full links that something waits behind, the worst first.
     pub roots: Vec<Root>,
-    /// Full links that are not worth naming.
-    pub lesser_roots: usize,
+    /// Full links none of which is worth naming alone, by their kinds.
+    pub lesser: Vec<LesserRoots>,
     /// Measured times of jobs that were run again without others, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<Measured>,
@@ -131,8 +131,10 @@ pub struct JobWaits {
     pub behind_roots: f64,
     /// The part behind full links that are not named.
     pub behind_lesser: f64,
-    /// The rest: for its turn at links that were not full.
+    /// The rest, behind no full link: for its turn, and for room behind links.
     pub ordinary: f64,
+    /// The part for room behind links that do not lead to a full one.
+    pub room: f64,
 }
 
 /// A result with the data needed to walk it.
@@ -216,6 +218,7 @@ impl Run {
             let ordinary = charges.ordinary(job);
             waits.behind_roots = part(behind);
             waits.ordinary = part(ordinary);
+            waits.room = part(charges.room(job));
             waits.behind_lesser = part((waits.waited - behind - ordinary).max(0.0));
         }
         let roots = named.iter().map(|&root| roots::root(&self, &charges, root));
@@ -228,7 +231,7 @@ impl Run {
             samples: self.simulated_ps / (self.attribution.looks.bin_ps / 8).max(1),
             sources: self.attribution.looks.sources,
             roots: roots.collect(),
-            lesser_roots: charges.roots() - named.len(),
+            lesser: charges.lesser(&named, &self),
             verified: Vec::new(),
             lost: Vec::new(),
             jobs: self.jobs,

@@ -31,18 +31,36 @@ pub struct Port {
     pub bandwidth_left: Option<f64>,
 }
 
-/// The router ports whose links have lost bandwidth, with the share that is left.
+impl Port {
+    /// True if its link leads somewhere, and is not down for the whole run.
+    pub(super) fn leads(&self) -> bool {
+        let joined = self.endpoint.is_some() || self.peer.is_some();
+        joined && self.bandwidth_left != Some(0.0)
+    }
+}
+
+/// The router ports whose links have lost bandwidth, with the share that is left: none if they are
+/// down for the whole run.
 fn failures(result: &ResultFile) -> Result<Vec<(RouterPort, f64)>, TraceError> {
+    const FAILURES: &str = "data/failures";
     let names = ["router", "port", "nic", "bandwidth", "built_bandwidth"];
-    let Some([router, port, nic, now, built]) = result.table("data/failures", names)? else {
+    let times = ["down", "from_ps", "until_ps"];
+    let Some([router, port, nic, now, built]) = result.table(FAILURES, names)? else {
         return Ok(Vec::new());
     };
-    let slow = (0..router.len()).filter(|&row| nic[row] == 0 && now[row] < built[row]);
-    let slow = slow.map(|row| {
-        let left = now[row] as f64 / built[row] as f64;
-        ((router[row] as u32, port[row] as u16), left)
-    });
-    Ok(slow.collect())
+    let Some([down, from, until]) = result.table(FAILURES, times)? else {
+        return Ok(Vec::new());
+    };
+    let end = result
+        .number("data/summary", "simulated_ps")?
+        .unwrap_or(0.0) as u64;
+    let left = |row: usize| match down[row] > 0 && from[row] == 0 && until[row] >= end {
+        true => 0.0,
+        false => now[row] as f64 / built[row] as f64,
+    };
+    let own = (0..router.len()).filter(|&row| nic[row] == 0);
+    let own = own.map(|row| ((router[row] as u32, port[row] as u16), left(row)));
+    Ok(own.filter(|&(_, left)| left < 1.0).collect())
 }
 
 /// All ports of a network.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::flow::Charged;
-use super::network::PortIndex;
+use super::network::{Port, PortIndex};
 use super::tree::{Tree, tree};
 use super::{JobWaits, Run};
 use weir_model::Time;
@@ -62,6 +62,21 @@ pub struct Root {
     pub tree: Tree,
 }
 
+/// Full links of a kind, none of which is worth naming alone.
+#[derive(Clone, Debug, Serialize)]
+pub struct LesserRoots {
+    /// Kind of the links.
+    pub kind: String,
+    /// True if they lead to endpoints.
+    pub to_endpoints: bool,
+    /// Their number, each direction by itself.
+    pub links: usize,
+    /// All such links that are not down for the whole run.
+    pub of: usize,
+    /// Their share of all that waited.
+    pub share: f64,
+}
+
 /// A job whose data needs a link.
 #[derive(Clone, Debug, Serialize)]
 pub struct Feeder {
@@ -107,6 +122,7 @@ pub(super) struct Charges {
     /// By root, then job.
     roots: BTreeMap<PortIndex, BTreeMap<u32, f64>>,
     ordinary: BTreeMap<u32, f64>,
+    room: BTreeMap<u32, f64>,
     /// The bins in which a root had something waiting.
     times: BTreeMap<PortIndex, Vec<Time>>,
 }
@@ -120,14 +136,48 @@ impl Charges {
                 *own.entry(job).or_default() += amount;
             }
         }
-        for (job, amount) in bin.ordinary {
-            *self.ordinary.entry(job).or_default() += amount;
+        for (all, own) in [
+            (&mut self.ordinary, bin.ordinary),
+            (&mut self.room, bin.room),
+        ] {
+            for (job, amount) in own {
+                *all.entry(job).or_default() += amount;
+            }
         }
     }
 
-    /// Number of roots.
-    pub(super) fn roots(&self) -> usize {
-        self.roots.len()
+    /// The roots that are not named, by the kind of their links.
+    pub(super) fn lesser(&self, named: &[PortIndex], run: &Run) -> Vec<LesserRoots> {
+        let mut kinds: BTreeMap<(&str, bool), (usize, f64)> = BTreeMap::new();
+        fn key(port: &Port) -> (&str, bool) {
+            (port.kind.as_str(), port.endpoint.is_some())
+        }
+        for &root in self.roots.keys().filter(|root| !named.contains(root)) {
+            let (links, waited) = kinds.entry(key(&run.network.ports[root])).or_default();
+            *links += 1;
+            *waited += self.of_root(root);
+        }
+        let all: f64 = run.jobs.iter().map(|job| job.waited).sum();
+        let lesser = kinds.into_iter().map(|(own, (links, waited))| LesserRoots {
+            kind: own.0.to_string(),
+            to_endpoints: own.1,
+            links,
+            of: run
+                .network
+                .ports
+                .iter()
+                .filter(|port| key(port) == own && port.leads())
+                .count(),
+            share: waited / all,
+        });
+        let mut lesser: Vec<LesserRoots> = lesser.collect();
+        lesser.sort_by(|a, b| b.share.total_cmp(&a.share));
+        lesser
+    }
+
+    /// Waiting of a job for room behind links, behind no root.
+    pub(super) fn room(&self, job: u32) -> f64 {
+        self.room.get(&job).copied().unwrap_or(0.0)
     }
 
     /// Waiting of a job behind a root.

@@ -54,6 +54,15 @@ impl Shape {
         }
     }
 
+    /// The same, with no percentile below a lower one: a bound is the lower edge of its bucket, in
+    /// which one that is known may lie, too.
+    fn ascending(mut self) -> Shape {
+        self.p90_ps = self.p90_ps.max(self.p50_ps);
+        self.p99_ps = self.p99_ps.max(self.p90_ps);
+        self.p999_ps = self.p999_ps.max(self.p99_ps);
+        self
+    }
+
     fn of(histogram: &Histogram) -> Shape {
         match histogram.samples() {
             0 => Shape::new(f64::NAN, |_| f64::NAN, 0),
@@ -76,7 +85,7 @@ impl Stats {
         if stats.missing > 0 {
             let all = latency.at_least();
             let bounds = |q| bounds(&all, arrived, q);
-            stats.at_least = Shape::new(all.mean(), |q| bounds(q)[0], all.max());
+            stats.at_least = Shape::new(all.mean(), |q| bounds(q)[0], all.max()).ascending();
             stats.at_most = Shape::new(f64::INFINITY, |q| bounds(q)[1], Time::MAX);
         }
         stats

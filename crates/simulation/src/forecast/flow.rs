@@ -3,6 +3,7 @@
 use super::course::Course;
 use super::volume::{Open, Volume};
 use crate::config::WorkloadConfig;
+use crate::warnings::{bandwidth, sent};
 use weir_congestion::{Handshake, Scheme};
 use weir_fabric::{
     Application, Drive, Network, Open as OpenLoop, PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE,
@@ -190,25 +191,10 @@ fn longest_bits(network: &Network) -> f64 {
     f64::from(network.parameters.max_packet) * flit
 }
 
-/// Bits that the link of an endpoint was built to carry in a ps, of which loads are shares.
-fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
-    network.topology.link_from(Place::Nic(endpoint)).bandwidth.0 as f64 / 1e12
-}
-
 /// Bits that the link to an endpoint carries in a ps.
 pub(super) fn received(network: &Network, endpoint: EndpointId) -> f64 {
     let (router, port) = network.topology.attachment(endpoint);
     network.link(Place::Router(router, port)).bandwidth.0 as f64 / 1e12
-}
-
-/// Bits that an endpoint sends in a ps at a load: all, unless its link carries less than it was
-/// built to.
-pub(super) fn sent(network: &Network, endpoint: EndpointId, load: f64) -> f64 {
-    let offered = load * bandwidth(network, endpoint);
-    match network.failures.lasting(Place::Nic(endpoint)) {
-        Some(changed) => offered.min(changed.link.bandwidth.0 as f64 / 1e12),
-        None => offered,
-    }
 }
 
 /// A pattern, with the mean length of its messages in bits, and their destinations.

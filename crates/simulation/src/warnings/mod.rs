@@ -2,14 +2,18 @@
 //! A sweep may intend that at some of its points, so it is no error. The warning is given before
 //! the run, and is a note of the result.
 
-use std::collections::BTreeMap;
+mod credits;
+mod offered;
+
+pub use credits::credit_shares;
+use credits::{credit_limited, short_buffers};
+pub use offered::{bandwidth, offered, sent};
 
 use super::plan::{Plan, UNUSED, Warning, ends};
 use crate::config::{Experiment, ProgramConfig, RouterConfig, WorkloadConfig};
-use weir_fabric::{CreditAt, Drive, Network, Open, Place, Traffic};
+use weir_fabric::{CreditAt, Drive, Open, Traffic};
 use weir_input::{Duration, OutputQueue};
 use weir_model::{Invalid, KindName, NEVER, Time, stream};
-use weir_network::topology::Link;
 use weir_network::topology::kns::Kns;
 use weir_workload::motifs::COUNTS;
 use weir_workload::tasks::{Job, Op, Script};
@@ -42,8 +46,27 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all.extend(may_deadlock(experiment, plan));
     all.extend(throttles_idle(experiment, plan));
     all.extend(credit_limited(experiment, plan));
+    all.extend(short_buffers(experiment, plan));
+    all.extend(overloads(experiment));
     all.extend(cut_off(experiment, plan));
     all
+}
+
+/// Loads of more than all that an endpoint can send.
+fn overloads(experiment: &Experiment) -> impl Iterator<Item = Warning> {
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    let above = enabled.filter_map(|workload| {
+        let load = workload.pattern()?.load;
+        (load > 1.0).then_some((workload, load))
+    });
+    above.map(|(workload, load)| {
+        let message = format!(
+            "this is {} times what an endpoint can send: its queue grows until the end",
+            load
+        );
+        let remedy = "a load is a share of an endpoint's bandwidth: 0.4 is 40%";
+        about(workload, "overload", "load", message, remedy)
+    })
 }
 
 /// A scheme whose limits are below the needs of an idle network slows down traffic without
@@ -80,56 +103,6 @@ fn cut_off(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let remedy = "leave them out of the workloads, or let fewer links and routers fail";
     let invalid = Invalid::new("failure", message, remedy);
     Some(Warning::new("cut_off", None, &experiment.file, invalid))
-}
-
-/// Links of failures whose buffers, as built, do not cover their credit round trip.
-fn credit_limited(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
-    let network = plan.network();
-    let mut worst: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
-    for (from, changed) in network.failures.iter() {
-        let built = network.topology.link_from(from);
-        let carried = |link, back| carried(network, from, link, back);
-        let now = carried(&changed.link, network.back(from));
-        if now < carried(&built, built.latency) {
-            let (least, links) = worst.entry(changed.failure).or_insert((1.0, 0));
-            *least = least.min(now);
-            *links += 1;
-        }
-    }
-    let warn = |(failure, (carried, links))| {
-        let message = format!(
-            "the buffers behind {links} directions of links, as built, do not cover the longer \
-             credit round trip: a virtual channel carries {:.0}% of the bandwidth at most",
-            100.0 * carried
-        );
-        let remedy = "add less latency, or write router.input_buffer for links of that length";
-        let invalid = Invalid::new(format!("failure.{failure}"), message, remedy);
-        Warning::new("credit_limited", None, &experiment.file, invalid)
-    };
-    worst.into_iter().map(warn).collect()
-}
-
-/// Share of the bandwidth of a link that longest packets on one virtual channel can take for the
-/// buffer behind it, as built; at most 1. Credits come back after the latency `back`, ps.
-fn carried(network: &Network, from: Place, link: &Link, back: Time) -> f64 {
-    let topology = &network.topology;
-    let ends = match (from, topology.far_end(from)) {
-        (Place::Router(router, _), Some(Place::Router(other, _))) => [router, other],
-        (Place::Nic(_), Some(Place::Router(router, _))) => [router; 2],
-        // An endpoint takes everything at once.
-        _ => return 1.0,
-    };
-    let ends @ [own, next] = ends.map(|router| network.router(router));
-    let longest = network.parameters.max_packet;
-    let built = network.queue_flits(ends, &topology.link_from(from));
-    let packet = network.rate(link).time(longest);
-    let crossing = match own.credit_to_cross() && matches!(from, Place::Router(..)) {
-        true => own.latency,
-        false => 0,
-    };
-    let trip = crossing + link.latency + back + next.credit_delay + packet;
-    let packets = built / u64::from(longest);
-    (packets as f64 * packet as f64 / trip as f64).min(1.0)
 }
 
 /// A switch of a line of a KNS that drops a packet sends a control packet to its source: out by a

@@ -1,9 +1,8 @@
 //! Traffic that open-loop workloads offer to the links of each kind.
 
-use super::flow::sent;
 use crate::Plan;
 use crate::config::Experiment;
-use weir_fabric::{Drive, Traffic, empty};
+use weir_fabric::{Drive, Network, Place, Traffic, empty};
 use weir_model::{EndpointId, Time, stream};
 
 /// Messages of a workload that are drawn.
@@ -13,18 +12,11 @@ const DRAWN: usize = 4096;
 /// what all links of the kind carry, averaged over them; above 1 it is more than that. Packets take
 /// the paths that they would in an empty network; those of links to endpoints lead to the endpoint.
 /// With flits that messages do not fill, acknowledgements and control packets. The largest share
-/// of any time; 0 for applications, which wait for what they send.
+/// of any time; 0 for applications, which wait for what they send. Links that are down carry
+/// nothing, and degraded ones what is left; infinite if nothing is.
 pub fn offered(experiment: &Experiment, plan: &Plan) -> Vec<f64> {
-    let topology = &plan.network().topology;
-    let mut carried = vec![0.0; topology.link_kinds().len()];
-    for links in topology.links() {
-        let directions = match links.link.kind.index() {
-            0 => 1.0,
-            _ => 2.0,
-        };
-        let bits = links.link.bandwidth.0 as f64 / 1e12 * links.count as f64;
-        carried[links.link.kind.index()] += directions * bits;
-    }
+    let network = plan.network();
+    let built = built(network);
     let enabled = experiment.workloads.iter().filter(|one| one.enabled);
     let pairs = enabled.zip(&*plan.blueprint.traffic);
     let all: Vec<(&Traffic, Vec<f64>)> = pairs
@@ -33,10 +25,9 @@ pub fn offered(experiment: &Experiment, plan: &Plan) -> Vec<f64> {
             Some((traffic, of_workload(plan, traffic, load)?))
         })
         .collect();
-    // The sum is largest when one of them starts.
     let at = |time: Time| {
         let on = all.iter().filter(|(one, _)| one.on().contains(time));
-        let mut sum = vec![0.0; carried.len()];
+        let mut sum = vec![0.0; built.len()];
         for (_, bits) in on {
             sum.iter_mut()
                 .zip(bits)
@@ -44,15 +35,63 @@ pub fn offered(experiment: &Experiment, plan: &Plan) -> Vec<f64> {
         }
         sum
     };
-    let mut most = vec![0.0_f64; carried.len()];
-    for (one, _) in &all {
-        let shares = at(one.start).into_iter().zip(&carried);
-        let shares = shares.map(|(bits, carried)| bits / carried);
-        most.iter_mut()
-            .zip(shares)
-            .for_each(|(most, share)| *most = most.max(share));
+    // The share is largest when one of them starts, or links fail.
+    let mut times: Vec<Time> = all.iter().map(|(one, _)| one.start).collect();
+    let changed = network.failures.iter().map(|(_, own)| own.span.from);
+    let down = network.failures.down().flat_map(|(_, all)| all);
+    times.extend(changed.chain(down.map(|down| down.span.from)));
+    times.sort_unstable();
+    times.dedup();
+    let mut most = vec![0.0_f64; built.len()];
+    for time in times {
+        let left = left(network, &built, time);
+        for ((most, bits), left) in most.iter_mut().zip(at(time)).zip(left) {
+            // Nothing of nothing is no overload.
+            if bits > 0.0 {
+                *most = most.max(bits / (left as f64 / 1e12));
+            }
+        }
     }
     most
+}
+
+/// What all links of each kind carry as built, bit/s, in both directions; of those to endpoints,
+/// to these.
+fn built(network: &Network) -> Vec<u128> {
+    let mut all = vec![0; network.topology.link_kinds().len()];
+    for links in network.topology.links() {
+        let directions = match links.link.kind.index() {
+            0 => 1,
+            _ => 2,
+        };
+        let count = directions * u128::from(links.count);
+        all[links.link.kind.index()] += count * u128::from(links.link.bandwidth.0);
+    }
+    all
+}
+
+/// What failures leave of that at a time.
+fn left(network: &Network, built: &[u128], time: Time) -> Vec<u128> {
+    let mut left = built.to_vec();
+    let failures = &network.failures;
+    let down = |from: Place| {
+        let mut all = failures.down_at(from).iter();
+        all.any(|down| down.span.contains(time))
+    };
+    let changed = failures.iter().filter(|(_, own)| own.span.contains(time));
+    let changed = changed.filter(|&(from, _)| !down(from));
+    let changed = changed.map(|(from, own)| (from, own.link.bandwidth.0));
+    let gone = failures.down().map(|(from, _)| from);
+    let gone = gone.filter(|&from| down(from)).map(|from| (from, 0));
+    for (from, now) in changed.chain(gone) {
+        let link = network.topology.link_from(from);
+        // What endpoints send is not counted.
+        if matches!(from, Place::Router(..)) {
+            let less = link.bandwidth.0.saturating_sub(now);
+            left[link.kind.index()] -= u128::from(less);
+        }
+    }
+    left
 }
 
 /// Bits that a workload sends over all links of each kind in a ps; None for an application.
@@ -111,4 +150,19 @@ fn on_the_wire(plan: &Plan, message: u64) -> f64 {
     };
     let control = u64::from(handshake.asks + handshake.answers) + acknowledged;
     (flits + control) as f64 * f64::from(about.flit.0)
+}
+
+/// Bits that an endpoint sends in a ps at a load: all, unless its link carries less than it was
+/// built to.
+pub fn sent(network: &Network, endpoint: EndpointId, load: f64) -> f64 {
+    let offered = load * bandwidth(network, endpoint);
+    match network.failures.lasting(Place::Nic(endpoint)) {
+        Some(changed) => offered.min(changed.link.bandwidth.0 as f64 / 1e12),
+        None => offered,
+    }
+}
+
+/// Bits that the link of an endpoint was built to carry in a ps, of which loads are shares.
+pub fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
+    network.topology.link_from(Place::Nic(endpoint)).bandwidth.0 as f64 / 1e12
 }

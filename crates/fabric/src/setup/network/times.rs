@@ -28,22 +28,21 @@ impl Network {
     }
 
     /// Length of a time step of routers with [`Switching::TimeSteps`], ps; 0 if there are none: the
-    /// time of the longest packet and the latency of its link, the longest there is, the longest
+    /// time of the longest packet on the slowest link, the longest latency of a link, the longest
     /// latency of a router or delay of a credit, and 1 ps. So a packet that leaves with one step
-    /// has come, and its place is free, before the next begins, on links as built.
+    /// has come, and its place is free, before the next begins, on links as built: its credit goes
+    /// back over the link before.
     pub fn step(&self) -> Time {
         let stepped = (self.routers.iter()).any(|one| one.switching == Switching::TimeSteps);
         if !stepped {
             return 0;
         }
         let ways = (self.routers.iter()).map(|one| one.latency.max(one.credit_delay));
-        let flits = self.parameters.max_packet.into();
-        let links = self.topology.links().into_iter().map(|links| {
-            let time = self.rate(&links.link).time_of(flits);
-            time.saturating_add(links.link.latency)
-        });
-        let (way, link) = (ways.max().unwrap_or(0), links.max().unwrap_or(0));
-        link.saturating_add(way).saturating_add(1)
+        let links = self.topology.links();
+        let lengths = links.iter().map(|links| links.link.latency);
+        let (way, length) = (ways.max().unwrap_or(0), lengths.max().unwrap_or(0));
+        let step = self.longest_packet().saturating_add(length);
+        step.saturating_add(way).saturating_add(1)
     }
 
     /// The time of the longest packet on the slowest link as built, ps.

@@ -39,7 +39,11 @@ impl Distances {
             let mut row = vec![FAR; self.rows.len()];
             row[router as usize] = 0;
             let mut queue = VecDeque::from([router]);
-            while let Some(at) = queue.pop_front() {
+            // The neighbours of the farthest routers, most of all, need no look.
+            let mut left = self.rows.len() - 1;
+            while left > 0
+                && let Some(at) = queue.pop_front()
+            {
                 let next = row[at as usize] + 1;
                 if next == FAR {
                     break;
@@ -48,6 +52,7 @@ impl Distances {
                     let place = &mut row[other as usize];
                     if *place == FAR {
                         *place = next;
+                        left -= 1;
                         queue.push_back(other);
                     }
                 }

@@ -39,8 +39,8 @@ pub struct RouterConfig {
     /// "store_and_forward": when its tail has come, as in CODES; a packet then takes its
     /// serialization time on every link. "time_steps": whole packets, all of which leave routers
     /// and NICs at the beginning of a time step, one of each output in every step, as in Birk and
-    /// Zdornov (2009, section 2). A step is the time of the longest packet and of its link's
-    /// latency, and the longest latency of a router or `credit_delay`; every packet takes one,
+    /// Zdornov (2009, section 2). A step is the time of the longest packet, the longest
+    /// latency of a link, and the longest of a router or `credit_delay`; every packet takes one,
     /// acknowledgements, too. Packets that come in the same step are in random order under
     /// "first_come". Output queues are not possible.
     pub switching: Switching,

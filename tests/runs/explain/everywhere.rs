@@ -1,0 +1,53 @@
+//! Waiting that no single link is to blame for.
+
+use super::{dragonfly, explained, tree};
+use weir::explain::Explanation;
+use weir_report::explanation;
+
+fn said(found: &Explanation) -> String {
+    explanation::text("run", found).replace('\n', " ")
+}
+
+/// All leaf switches of a tree send four times what the links above them carry: the links of each
+/// kind are blamed together, without dead ones.
+#[test]
+fn many_full_links_are_named_by_their_kind() {
+    let narrow = tree()
+        .set("topology.local.bandwidth", "25 Gbps")
+        .uniform(0.9)
+        .until("60 us");
+    for (failing, working) in [(false, 128), (true, 124)] {
+        let mut experiment = narrow.clone();
+        if failing {
+            let failure = "failure = [{ links = \"local\", count = 2, down = true }]";
+            let failure: toml::Table = toml::from_str(failure).expect("TOML");
+            experiment = experiment.set("failure", failure["failure"].clone());
+        }
+        let found = explained(&experiment.run().data);
+        let worst = &found.lesser[0];
+        assert_eq!((worst.kind.as_str(), worst.to_endpoints), ("local", false));
+        assert_eq!(worst.of, working);
+        assert!(worst.share > 0.1 && worst.links > 32, "{worst:?}");
+        let text = said(&found);
+        let counted = format!("{} of {working} local links", worst.links);
+        assert!(text.contains(&counted), "{text}");
+    }
+}
+
+/// Buffers of ten packets keep a link of 1 us almost idle: nobody's turn, but room.
+#[test]
+fn room_that_only_the_credits_are_late_for_is_no_turn() {
+    let data = dragonfly()
+        .set("topology.global.latency", "1 us")
+        .set("router.input_buffer", "10 packets")
+        .uniform(0.5)
+        .until("40 us")
+        .run()
+        .data;
+    let found = explained(&data);
+    let job = &found.jobs[0];
+    assert!(job.room > 0.9 && job.room <= job.ordinary, "{job:?}");
+    let text = said(&found);
+    assert!(text.contains("Waited for room behind links"), "{text}");
+    assert!(text.contains("no full link holds anybody up"), "{text}");
+}
