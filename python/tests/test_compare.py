@@ -21,7 +21,7 @@ def test_numbers_of_two_runs(tmp_path, program):
     assert numpy.isclose(mean["difference"], other - own)
     assert numpy.isclose(mean["relative"], (other - own) / own)
     assert frame.attrs["keys"] == {"workload.a.load": ("0.2", "0.1")}
-    assert frame.attrs["remarks"] == ["B has another load than A."]
+    assert frame.attrs["remarks"] == ["B has another workload than A."]
 
 
 def test_bounds_are_no_numbers(tmp_path, program):

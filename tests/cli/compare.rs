@@ -170,7 +170,7 @@ fn a_bounded_percentile_is_shown_as_a_bound() {
         row.is_some_and(|row| row.matches(">= ").count() == 3),
         "{said}"
     );
-    assert!(said.contains("B has another load than A."), "{said}");
+    assert!(said.contains("B has another workload than A."), "{said}");
 }
 
 /// A sweep that was run, and its directory.
@@ -295,7 +295,7 @@ fn keys_are_those_of_the_points_that_are_compared() {
     let (_c, third) = swept(&JOB.replace("[0.1, 0.4]", "[0.1]"), &[]);
     let all = json(&[&first, &second, &third]);
     let remarks = all["remarks"].to_string();
-    assert!(!remarks.contains("another load"), "{remarks}");
+    assert!(!remarks.contains("another workload"), "{remarks}");
     let keys = all["keys"].as_array().expect("a list");
     let keys: Vec<&str> = keys.iter().filter_map(|key| key["key"].as_str()).collect();
     assert_eq!(keys, ["axis load", "nic.max_packet"]);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use textwrap::{Options, WordSplitter};
 
 use weir_model::{unprintable, visible};
 
@@ -188,7 +189,9 @@ fn line_before(text: &str, place: usize) -> usize {
 
 /// A message in lines that fit into a terminal with the words before them.
 fn wrapped(message: &str) -> String {
-    textwrap::wrap(&visible(message), WIDTH - 12).join("\n")
+    // Names with hyphens can be copied.
+    let options = Options::new(WIDTH - 12).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(&visible(message), options).join("\n")
 }
 
 /// Columns of a message.

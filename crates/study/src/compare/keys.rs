@@ -93,13 +93,13 @@ pub(super) fn differences(all: &[Keys]) -> (Vec<KeyChange>, usize) {
     (different, same.len())
 }
 
-/// Remarks if `which`, whose values are at this place, has another network or load than A.
+/// Remarks if `which`, whose values are at this place, has another network or workload than A.
 pub(super) fn remarks(keys: &[KeyChange], place: usize, which: &str) -> Vec<String> {
     let changed = |below: &str| {
         let mut keys = keys.iter();
         keys.any(|one| one.key.starts_with(below) && one.values[0] != one.values[place])
     };
-    let subjects = [("topology.", "network"), ("workload.", "load")];
+    let subjects = [("topology.", "network"), ("workload.", "workload")];
     let changed = subjects.iter().filter(|(below, _)| changed(below));
     changed
         .map(|(_, what)| format!("{which} has another {what} than A."))

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use csv::DeserializeErrorKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +92,12 @@ fn mistyped(line: u64, error: &csv::Error) -> BadRow {
             let column = err
                 .field()
                 .map_or(String::new(), |field| format!("column {}: ", field + 1));
-            format!("{column}{}", err.kind())
+            match err.kind() {
+                DeserializeErrorKind::ParseInt(_) => {
+                    format!("{column}this is no whole number of 0 or more")
+                }
+                kind => format!("{column}{kind}"),
+            }
         }
         _ => error.to_string(),
     };
@@ -147,7 +153,7 @@ mod tests {
             (
                 "source,destination,bytes\n0,1,5\n0,x,5\n",
                 "",
-                ["line 3", "column 2", "invalid digit"],
+                ["line 3", "column 2", "no whole number"],
             ),
             (
                 "source,destination,bytes\n0,1,5\n0,1\n",
@@ -192,7 +198,7 @@ mod tests {
             (
                 "source,destination,bytes\n0,1,-5\n",
                 "",
-                ["line 2", "column 3", "invalid digit"],
+                ["line 2", "column 3", "no whole number"],
             ),
             (
                 "source,destination,bytes\n",

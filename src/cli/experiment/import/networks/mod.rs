@@ -79,7 +79,9 @@ pub fn import(
     for line in &network.chosen {
         text.push_str(&format!("#   {}\n", one_line(line)));
     }
-    Ok((text, network.chosen))
+    let chosen = network.chosen.iter();
+    let chosen = chosen.map(|line| format!("not in the file, chosen: {line}"));
+    Ok((text, chosen.collect()))
 }
 
 /// Checks that weir can simulate it: what it would refuse is not written.
