@@ -68,8 +68,9 @@ pub struct Parameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = counts(16.0, 1024.0)))]
     entries: Option<u16>,
-    /// Last entry, from the tail of a packet to the head of the next. Default: time in which all
-    /// other endpoints inject a longest packet each (21 us on the paper's 32 endpoints).
+    /// Last entry, from the tail of a packet to the head of the next; the first delay of a flow
+    /// begins with its notification. Default: time in which all other endpoints inject a longest
+    /// packet each (21 us on the paper's 32 endpoints).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = packet_times(4.0, 1_000.0)))]
     max_ipd: Option<TimeSpan>,
