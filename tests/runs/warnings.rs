@@ -189,9 +189,15 @@ fn the_experiments_of_the_tests_do_something() {
         let experiment = weir::config::Experiment::load_with(&path, &[], &catalog());
         let experiment = experiment.unwrap_or_else(|error| panic!("{}", error.render(false)));
         let plan = Plan::new(&experiment, None).expect("a plan");
-        // One has queues without limit on purpose, one a small window, and one routers that are
-        // down.
-        let meant = ["hidden_congestion", "throttles_idle", "cut_off"];
+        // One has queues without limit on purpose, one a small window, one routers that are down,
+        // some small buffers, and one a load of more than a link.
+        let meant = [
+            "hidden_congestion",
+            "throttles_idle",
+            "cut_off",
+            "credit_limited",
+            "overload",
+        ];
         let mut nothing = plan.warnings.iter();
         let nothing = nothing.find(|warning| !meant.contains(&warning.kind));
         assert!(nothing.is_none(), "{path:?}: {nothing:?}");

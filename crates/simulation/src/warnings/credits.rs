@@ -98,7 +98,8 @@ fn carried(network: &Network, from: Place, link: &Link, back: Time) -> f64 {
         true => own.latency,
         false => 0,
     };
-    let trip = crossing + link.latency + back + next.credit_delay + packet;
+    let parts = [crossing, link.latency, back, next.credit_delay, packet];
+    let trip = parts.into_iter().fold(0, Time::saturating_add);
     let packets = built / u64::from(longest);
     (packets as f64 * packet as f64 / trip as f64).min(1.0)
 }
