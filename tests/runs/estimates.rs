@@ -250,14 +250,18 @@ fn a_run_that_ends_in_a_burst_is_told_from_before_it() {
     }
 }
 
-/// The beginning of a run is examined until answers to the first packets have come.
+/// The beginning of a run is examined until answers to the first packets have come, and the number
+/// of messages under way no longer grows.
 #[test]
-fn long_links_take_a_longer_look() {
-    let network = |global: &str| {
+fn long_links_and_messages_take_a_longer_look() {
+    let network = |global: &str, message: &str| {
         let network = Experiment::dragonfly(2, 4, 2).latencies("5 ns", "20 ns", global);
-        work(&network.uniform(0.3).until("50 us")).settles()
+        work(&network.uniform(0.3).message(message).until("50 us")).settles()
     };
-    let (short, long) = (network("50 ns"), network("2 us"));
+    let (short, long) = (network("50 ns", "24 flits"), network("2 us", "24 flits"));
+    // A message of 64 KiB takes 5.24 us.
+    let message = network("50 ns", "64 KiB");
+    assert!((10.48e6..11.5e6).contains(&message), "{message}");
     assert!((0.1e6..1e6).contains(&short), "{short}");
     assert!((2e6..10e6).contains(&long), "{long}");
     let cut = Experiment::tree(4, 2).uniform(0.2).until("50 ns");

@@ -383,7 +383,8 @@ impl Seen<'_> {
             Amount::Open { accepted, .. } => {
                 // Traffic that the network does not carry does not arrive; but nothing arrives at
                 // the beginning.
-                let began = self.half.until as f64 > flow.start + 1.5 * work.latency;
+                let built = flow.start + flow.builds_up() + 1.5 * work.latency;
+                let began = self.half.until as f64 > built;
                 let rate = match self.arrival_rate(job, flow, self.half, self.last) {
                     Some(rate) if began && !self.catches_up(job, flow, accepted) => {
                         rate.min(accepted)

@@ -38,6 +38,8 @@ pub struct Flow {
     pub amount: Amount,
     /// Course of an application's traffic over time.
     pub course: Course,
+    /// Time of a mean message on its sender's link, ps; 0 of an application.
+    pub message_time: f64,
     /// Pairs of an endpoint that sends and one that receives; of a pattern.
     pub pairs: f64,
     /// Data packets for each bit.
@@ -67,6 +69,11 @@ pub struct Held {
 }
 
 impl Flow {
+    /// Time after its start in which the number of its messages under way still grows, ps.
+    pub fn builds_up(&self) -> f64 {
+        2.0 * self.message_time
+    }
+
     /// Bytes of the tasks' knowledge of each other in the end.
     pub fn peers_bytes(&self) -> f64 {
         self.open.peers * entry(OF_A_PEER)
@@ -217,6 +224,7 @@ fn open_loop(
     let senders: Vec<EndpointId> = looked().filter(|&one| traffic.sends(one)).collect();
     let of_all = traffic.tasks.len() as f64 / looked().count().max(1) as f64;
     let carried: f64 = senders.iter().map(|&one| sent(network, one, load)).sum();
+    let fastest = senders.first().map(|&one| sent(network, one, 1.0));
     // Messages without a destination are not sent.
     let mut drawn = Drawn::default();
     for at in 0..draws {
@@ -248,6 +256,7 @@ fn open_loop(
             message,
         },
         course: Course::default(),
+        message_time: fastest.map_or(0.0, |rate| message / rate),
         pairs: senders.len() as f64 * of_all * most as f64,
         packets_per_bit: packets,
         copies: 1.0,
@@ -349,6 +358,7 @@ fn application_flow(
             bits,
             least: (volume.computed + volume.waits * way).max(wire),
         },
+        message_time: 0.0,
         pairs: 0.0,
         course: Course::of(&steps, f64::from(rounds), way, 8.0 / link),
         packets_per_bit: packets / bits,

@@ -92,13 +92,14 @@ impl Work {
     }
 
     /// Time from which arrivals show what the network carries, ps.
-    /// By then the first packets have arrived, as have the answers to them and the packets that the
-    /// answers release. A run that ends sooner never gets there.
+    /// By then messages end as often as others begin, and the first packets after that have
+    /// arrived, as have the answers to them and the packets that the answers release. A run that
+    /// ends sooner never gets there.
     pub fn settles(&self) -> f64 {
         /// Traversals of the network.
         const WAYS: f64 = 3.0;
-        let starts = self.flows.iter().map(|flow| flow.start);
-        let first = starts.fold(f64::INFINITY, f64::min);
+        let built = self.flows.iter().map(|flow| flow.start + flow.builds_up());
+        let first = built.fold(f64::INFINITY, f64::min);
         (first + WAYS * self.latency).min(self.at_most)
     }
 
