@@ -27,6 +27,8 @@ fn links_that_fail_carry_less() {
         ("share = 0.5, down = true", 3.0),
         ("share = 0.5, down = true, at = \"2 us\"", 2.0),
         ("share = 1.0, bandwidth = 0.25", 4.0),
+        ("share = 0.5, down = true, at = \"9 us\"", 1.0),
+        ("share = 1.0, down = true, at = \"2 us\"", 1.0),
     ] {
         let own = share(&format!("failure = [{{ links = \"global\", {failure} }}]"));
         assert!(
@@ -64,6 +66,9 @@ fn buffers_below_the_credit_round_trip_are_told() {
     assert!(warned(&short));
     assert!(!warned(&network(0.9, "auto")));
     assert!(!warned(&network(0.1, "40 packets")), "it asks for less");
+    let steps = network(0.9, "40 packets").set("router.switching", "time_steps");
+    let steps = steps.set("router.output_queue", "none");
+    assert!(!warned(&steps), "steps cover the round trip");
     let text = Cli::check(&short.text()).succeeds().stdout;
     assert!(
         text.contains("# credits    global 47% of the bandwidth"),

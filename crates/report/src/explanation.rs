@@ -126,7 +126,8 @@ fn list(items: &[String]) -> String {
 /// independent.
 const FEW: u64 = 40;
 
-/// Share of all waiting behind many full links from which they are the first to be named.
+/// Share of all waiting behind full links that are not named from which the first sentence counts
+/// them.
 const MANY: f64 = 0.05;
 /// The least share that is shown.
 const SHOWN: f64 = 5e-4;
@@ -136,13 +137,19 @@ fn summary(name: &str, all: &Explanation) -> String {
     let waits = all.jobs.iter().filter(|job| job.waited > 0.0);
     let waits = waits.map(|job| format!("{} {}", job.name, time(job.mean_wait_ps)));
     let waits: Vec<String> = waits.collect();
-    let begins = match all.roots.len() {
-        0 if all.lesser.iter().map(|own| own.share).sum::<f64>() >= MANY => {
-            "many links are full, and none of them alone holds anybody up".to_string()
+    let lesser: usize = all.lesser.iter().map(|own| own.links).sum();
+    let many = all.lesser.iter().map(|own| own.share).sum::<f64>() >= MANY;
+    let named = match all.roots.len() {
+        0 if many => {
+            format!("{lesser} links are full, each with a small part of all waiting behind it")
         }
         0 => "no full link holds anybody up".to_string(),
         1 => "one full link holds others up".to_string(),
         roots => format!("{roots} full links hold others up"),
+    };
+    let begins = match many && !all.roots.is_empty() {
+        true => format!("{named}, and {lesser} more are full at times"),
+        false => named,
     };
     let waiting = match waits.is_empty() {
         true => "nothing was found waiting".to_string(),
@@ -278,12 +285,9 @@ fn rest(all: &Explanation) -> String {
     if !lesser.is_empty() {
         let full = match all.roots.is_empty() {
             true => "Full at times",
-            false => "Others that are full at times",
+            false => "Full at times besides",
         };
-        text.push_str(&format!(
-            "{full}, with less than a twentieth of anybody's waiting behind each: {}. ",
-            list(&lesser)
-        ));
+        text.push_str(&format!("{full}: {}. ", list(&lesser)));
     }
     let turn = shares(all, |job| job.ordinary - job.room);
     if !turn.is_empty() {

@@ -203,8 +203,8 @@ fn credits_line(network: &Network) -> String {
     match parts.is_empty() {
         true => String::new(),
         false => format!(
-            "# credits    {} of the bandwidth at most for one virtual channel: the buffers do not\n\
-             #            cover the credit round trip\n",
+            "# credits    {} of the bandwidth at most for one virtual channel:\n\
+             #            the buffers do not cover the credit round trip\n",
             parts.join(", ")
         ),
     }

@@ -39,7 +39,7 @@ pub struct Explanation {
     pub jobs: Vec<JobWaits>,
     /// The full links that something waits behind, the worst first.
     pub roots: Vec<Root>,
-    /// Full links none of which is worth naming alone, by their kinds.
+    /// Full links that are not named, by their kinds.
     pub lesser: Vec<LesserRoots>,
     /// Measured times of jobs that were run again without others, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -62,7 +62,7 @@ pub struct Root {
     pub tree: Tree,
 }
 
-/// Full links of a kind, none of which is worth naming alone.
+/// Full links of a kind that are not named: they matter less, or the most are named already.
 #[derive(Clone, Debug, Serialize)]
 pub struct LesserRoots {
     /// Kind of the links.
@@ -71,7 +71,7 @@ pub struct LesserRoots {
     pub to_endpoints: bool,
     /// Their number, each direction by itself.
     pub links: usize,
-    /// All such links that are not down for the whole run.
+    /// All links of the kind that are not down for the whole run, each direction by itself.
     pub of: usize,
     /// Their share of all that waited.
     pub share: f64,

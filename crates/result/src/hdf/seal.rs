@@ -207,8 +207,8 @@ pub(crate) fn verify(file: &mut File, kind: Kind) -> Result<Seal, Unsealed> {
                 "it is an HDF5 file without the first lines that weir writes; another program has \
                  made or rewritten it, or a weir of schema version 1, whose results this one does \
                  not read: run the experiment again"
-            } else if std::str::from_utf8(&block).is_ok_and(|text| text.contains("[topology]")) {
-                "it is an experiment: `weir run` makes its result"
+            } else if String::from_utf8_lossy(&block).contains("[topology]") {
+                "it is an experiment or a study: `weir run` or `weir sweep run` makes results"
             } else {
                 "it does not begin as the files of weir do"
             }

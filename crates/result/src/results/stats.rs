@@ -54,12 +54,20 @@ impl Shape {
         }
     }
 
-    /// The same, with no percentile below a lower one: a bound is the lower edge of its bucket, in
-    /// which one that is known may lie, too.
-    fn ascending(mut self) -> Shape {
+    /// Lower bounds, none of them below a lower percentile: a bound is the edge of its bucket, in
+    /// which a percentile that is known may lie, too.
+    fn raised(mut self) -> Shape {
         self.p90_ps = self.p90_ps.max(self.p50_ps);
         self.p99_ps = self.p99_ps.max(self.p90_ps);
         self.p999_ps = self.p999_ps.max(self.p99_ps);
+        self
+    }
+
+    /// Upper bounds, none of them above a higher percentile.
+    fn lowered(mut self) -> Shape {
+        self.p99_ps = self.p99_ps.min(self.p999_ps);
+        self.p90_ps = self.p90_ps.min(self.p99_ps);
+        self.p50_ps = self.p50_ps.min(self.p90_ps);
         self
     }
 
@@ -85,8 +93,8 @@ impl Stats {
         if stats.missing > 0 {
             let all = latency.at_least();
             let bounds = |q| bounds(&all, arrived, q);
-            stats.at_least = Shape::new(all.mean(), |q| bounds(q)[0], all.max()).ascending();
-            stats.at_most = Shape::new(f64::INFINITY, |q| bounds(q)[1], Time::MAX);
+            stats.at_least = Shape::new(all.mean(), |q| bounds(q)[0], all.max()).raised();
+            stats.at_most = Shape::new(f64::INFINITY, |q| bounds(q)[1], Time::MAX).lowered();
         }
         stats
     }
@@ -290,6 +298,20 @@ mod tests {
         assert_eq!(stats.at_least, stats.arrived);
         assert_eq!(stats.at_most, stats.arrived);
         assert_eq!(stats.known(|shape| shape.p999_ps), (40.0, true));
+    }
+
+    #[test]
+    fn bounds_are_in_the_order_of_their_percentiles() {
+        // All in one bucket of 1,146,880 to 1,163,263 ps, but for those that are missing.
+        let mut arrived = vec![1_154_000; 96];
+        arrived.extend([1_160_000; 3]);
+        for missing in [1, 5, 60] {
+            let stats = stats(&arrived, &vec![1_150_000; missing]);
+            for shape in [stats.at_least, stats.at_most] {
+                let all = [shape.p50_ps, shape.p90_ps, shape.p99_ps, shape.p999_ps];
+                assert!(all.is_sorted(), "{missing}: {all:?}");
+            }
+        }
     }
 
     #[test]

@@ -6,14 +6,27 @@ use super::super::plan::{Plan, Warning};
 use super::offered;
 use crate::config::Experiment;
 use weir_fabric::{Network, Place};
-use weir_model::{Invalid, Time};
+use weir_model::{Invalid, KindName, LinkKind, Time};
 use weir_network::topology::Link;
 
 /// Share of the bandwidth of the links of each kind, by its number, that one virtual channel can
-/// take as built, at most 1: the least of its links, whatever failures change.
+/// take as built, at most 1: the least of its links, whatever failures change. All of it with time
+/// steps, which are long enough for credits.
 pub fn credit_shares(network: &Network) -> Vec<f64> {
+    let least = least_carried(network).into_iter();
+    least
+        .map(|worst| worst.map_or(1.0, |(share, _)| share))
+        .collect()
+}
+
+/// Of each kind of link, by its number, the least share that a virtual channel can take of one, and
+/// where that begins; None if all take the whole.
+fn least_carried(network: &Network) -> Vec<Option<(f64, Place)>> {
     let topology = &network.topology;
-    let mut least = vec![1.0_f64; topology.link_kinds().len()];
+    let mut least = vec![None; topology.link_kinds().len()];
+    if network.step() > 0 {
+        return least;
+    }
     let routers = (0..topology.routers()).flat_map(|router| {
         let ports = 0..topology.ports(router);
         ports.map(move |port| Place::Router(router, port))
@@ -23,34 +36,58 @@ pub fn credit_shares(network: &Network) -> Vec<f64> {
         let back = topology
             .far_end(from)
             .map_or(0, |far| topology.link_from(far).latency);
+        let own = carried(network, from, &link, back);
         let least = &mut least[link.kind.index()];
-        *least = least.min(carried(network, from, &link, back));
+        if own < least.map_or(1.0, |(share, _)| share) {
+            *least = Some((own, from));
+        }
     }
     least
 }
 
-/// Kinds of links that traffic asks for more than a virtual channel of them can take.
+/// Kinds of links between routers that traffic asks for more than all their virtual channels can
+/// take.
 pub(super) fn short_buffers(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     let network = plan.network();
-    let shares = credit_shares(network);
-    if shares.iter().all(|&share| share >= 1.0) {
+    let least = least_carried(network);
+    if least.iter().all(Option::is_none) {
         return Vec::new();
     }
-    let kinds = network.topology.link_kinds().iter().zip(shares);
-    let kinds = kinds.zip(offered(experiment, plan));
-    let short = kinds.filter(|((_, share), offered)| offered > share && *share < 1.0);
-    let warn = |((kind, share), offered): ((_, f64), f64)| {
+    let kinds = network.topology.link_kinds().iter().zip(0..);
+    let kinds = kinds.zip(least).zip(offered(experiment, plan));
+    let short = kinds.filter_map(|(((name, kind), least), offered)| {
+        let (share, from) = least?;
+        let kind = LinkKind(kind);
+        let all = share * f64::from(network.queues(kind));
+        (kind != LinkKind::TERMINAL && offered > all).then_some((name, all, from, offered))
+    });
+    let warn = |(name, all, from, offered): (&KindName, f64, Place, f64)| {
         let message = format!(
-            "the buffers behind links of the kind \"{kind}\" do not cover their credit round trip: a \
-             virtual channel carries {:.0}% of the bandwidth at most, and traffic asks for {:.0}%",
-            100.0 * share,
+            "the buffers behind links of the kind \"{name}\" do not cover their credit round trip: \
+             they let {:.0}% of the bandwidth through, and traffic asks for {:.0}%",
+            100.0 * all,
             100.0 * offered
         );
         let remedy = "write \"auto\", which covers it, or a larger size";
-        let invalid = Invalid::new("router.input_buffer", message, remedy);
+        let invalid = Invalid::new(buffer_key(experiment, network, from), message, remedy);
         Warning::new("credit_limited", None, &experiment.file, invalid)
     };
     short.map(warn).collect()
+}
+
+/// The key of the size of the buffer behind a link.
+fn buffer_key(experiment: &Experiment, network: &Network, from: Place) -> String {
+    let topology = &network.topology;
+    let name = match topology.far_end(from) {
+        Some(Place::Router(router, _)) => {
+            let kind = topology.router_kind(router).index();
+            topology.router_kinds().get(kind)
+        }
+        _ => None,
+    };
+    let own = name.map(|name| format!("router.{name}.input_buffer"));
+    own.filter(|key| experiment.file.has(key))
+        .unwrap_or("router.input_buffer".into())
 }
 
 /// Links of failures whose buffers, as built, do not cover their credit round trip.

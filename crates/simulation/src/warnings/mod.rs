@@ -61,8 +61,7 @@ fn overloads(experiment: &Experiment) -> impl Iterator<Item = Warning> {
     });
     above.map(|(workload, load)| {
         let message = format!(
-            "this is {} times what an endpoint can send: its queue grows until the end",
-            load
+            "this is {load} times what an endpoint can send: while it sends, its queue grows"
         );
         let remedy = "a load is a share of an endpoint's bandwidth: 0.4 is 40%";
         about(workload, "overload", "load", message, remedy)

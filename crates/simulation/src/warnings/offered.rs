@@ -3,7 +3,7 @@
 use crate::Plan;
 use crate::config::Experiment;
 use weir_fabric::{Drive, Network, Place, Traffic, empty};
-use weir_model::{EndpointId, Time, stream};
+use weir_model::{EndpointId, NEVER, Time, stream};
 
 /// Messages of a workload that are drawn.
 const DRAWN: usize = 4096;
@@ -13,7 +13,7 @@ const DRAWN: usize = 4096;
 /// the paths that they would in an empty network; those of links to endpoints lead to the endpoint.
 /// With flits that messages do not fill, acknowledgements and control packets. The largest share
 /// of any time; 0 for applications, which wait for what they send. Links that are down carry
-/// nothing, and degraded ones what is left; infinite if nothing is.
+/// nothing, and degraded ones what is left; times when nothing is left of a kind do not count.
 pub fn offered(experiment: &Experiment, plan: &Plan) -> Vec<f64> {
     let network = plan.network();
     let built = built(network);
@@ -40,14 +40,16 @@ pub fn offered(experiment: &Experiment, plan: &Plan) -> Vec<f64> {
     let changed = network.failures.iter().map(|(_, own)| own.span.from);
     let down = network.failures.down().flat_map(|(_, all)| all);
     times.extend(changed.chain(down.map(|down| down.span.from)));
+    let end = experiment.run.end().unwrap_or(NEVER);
+    times.retain(|&time| time < end);
     times.sort_unstable();
     times.dedup();
     let mut most = vec![0.0_f64; built.len()];
     for time in times {
         let left = left(network, &built, time);
         for ((most, bits), left) in most.iter_mut().zip(at(time)).zip(left) {
-            // Nothing of nothing is no overload.
-            if bits > 0.0 {
+            // Where no link is left, nothing is carried, and nothing queues.
+            if bits > 0.0 && left > 0 {
                 *most = most.max(bits / (left as f64 / 1e12));
             }
         }
@@ -55,7 +57,7 @@ pub fn offered(experiment: &Experiment, plan: &Plan) -> Vec<f64> {
     most
 }
 
-/// What all links of each kind carry as built, bit/s, in both directions; of those to endpoints,
+/// Capacity of all links of each kind as built, bit/s, in both directions; of those to endpoints,
 /// to these.
 fn built(network: &Network) -> Vec<u128> {
     let mut all = vec![0; network.topology.link_kinds().len()];
@@ -70,7 +72,7 @@ fn built(network: &Network) -> Vec<u128> {
     all
 }
 
-/// What failures leave of that at a time.
+/// Capacity that failures leave of it at a time.
 fn left(network: &Network, built: &[u128], time: Time) -> Vec<u128> {
     let mut left = built.to_vec();
     let failures = &network.failures;

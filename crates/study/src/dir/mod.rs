@@ -122,8 +122,8 @@ impl SweepDir {
         dirs.collect()
     }
 
-    /// Why no result is one of the points: they were made with another version of the model.
-    /// None if there is no such result.
+    /// The model version of a result here, if it is not that of this weir, in words. None if there
+    /// is no such result. Reads the results one by one.
     pub fn outdated(&self) -> Option<String> {
         let own = u64::from(MODEL_VERSION);
         let old = self.begun().into_iter().find_map(|point| {

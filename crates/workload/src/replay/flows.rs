@@ -1,5 +1,6 @@
 //! `flows`: a list of messages with their times, as CSV.
 
+use std::num::IntErrorKind;
 use std::path::Path;
 
 use csv::DeserializeErrorKind;
@@ -93,9 +94,10 @@ fn mistyped(line: u64, error: &csv::Error) -> BadRow {
                 .field()
                 .map_or(String::new(), |field| format!("column {}: ", field + 1));
             match err.kind() {
-                DeserializeErrorKind::ParseInt(_) => {
-                    format!("{column}this is no whole number of 0 or more")
-                }
+                DeserializeErrorKind::ParseInt(why) => match why.kind() {
+                    IntErrorKind::PosOverflow => format!("{column}{why}"),
+                    _ => format!("{column}this is no whole number of 0 or more"),
+                },
                 kind => format!("{column}{kind}"),
             }
         }

@@ -197,9 +197,10 @@ impl Sweep {
         })
     }
 
-    /// Refuses a table that is empty since its results are of another model version.
+    /// Refuses the table of a study of which no point has started, if its results are of another model
+    /// version.
     pub fn must_have_results(&self, table: &Table) -> Result<(), Failure> {
-        if table.rows.iter().any(|row| row.state == "done") {
+        if table.rows.iter().any(|row| row.state != "waiting") {
             return Ok(());
         }
         self.dir.outdated().map_or(Ok(()), |why| {

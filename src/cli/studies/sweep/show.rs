@@ -248,6 +248,12 @@ fn failures(view: &View) -> impl Iterator<Item = (&Point, &str, &str)> {
     })
 }
 
+/// Reason why all points are waiting, if they have results of another model version.
+fn outdated(sweep: &Sweep, view: &View) -> Option<String> {
+    let all = view.count("waiting") == view.all;
+    all.then(|| sweep.dir.outdated()).flatten()
+}
+
 fn status_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     let failures = failures(view).map(|(point, reason, message)| {
         json!({
@@ -261,6 +267,7 @@ fn status_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     let mut value = json!({
         "points": view.all,
         "failures": failures.collect::<Vec<_>>(),
+        "outdated": outdated(sweep, view),
         "seconds_left": outlook.seconds_open(view),
     });
     for name in STATES {
@@ -272,7 +279,7 @@ fn status_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
 fn status_text(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     let counts = STATES.map(|name| format!("{} {name}", view.count(name)));
     let mut text = format!("{} of {} points\n", counts.join(", "), view.all);
-    if let Some(why) = sweep.dir.outdated().filter(|_| view.count("done") == 0) {
+    if let Some(why) = outdated(sweep, view) {
         text.push_str(&format!("no result counts: {why}\n"));
     }
     if view.count("waiting") + view.count("running") > 0 {
