@@ -1,5 +1,6 @@
 //! `weir check` prints what patterns ask of the links.
 
+use crate::networks::failures::failing;
 use crate::support::{Cli, Experiment};
 
 fn checked(experiment: &Experiment) -> serde_json::Value {
@@ -14,9 +15,7 @@ fn checked(experiment: &Experiment) -> serde_json::Value {
 fn links_that_fail_carry_less() {
     let network = Experiment::dragonfly(4, 8, 4).uniform(0.4).until("9 us");
     let share = |failure: &str| {
-        let failing: toml::Table = toml::from_str(failure).expect("TOML");
-        let experiment = network.clone().set("failure", failing["failure"].clone());
-        checked(&experiment)["offered"]["global"]
+        checked(&failing(&network, failure))["offered"]["global"]
             .as_f64()
             .expect("a share")
     };
@@ -102,13 +101,7 @@ fn the_load_of_links_is_that_of_arithmetic() {
         torus.uniform(load).message("256 B").until("2 us")
     };
     for load in [0.4, 0.9] {
-        let ran = Cli::weir(
-            &torus(load)
-                .set("topology.link.bandwidth", "200 Gbps")
-                .text(),
-            &["check", "experiment.toml", "--json", "--no-calibration"],
-        );
-        let json: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).expect("JSON");
+        let json = checked(&torus(load).set("topology.link.bandwidth", "200 Gbps"));
         let offered = |kind: &str| json["offered"][kind].as_f64().expect("a share");
         assert!((offered("terminal") - load).abs() < 1e-6);
         for kind in ["x", "y", "z"] {

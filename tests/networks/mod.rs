@@ -4,7 +4,7 @@ mod bubbles;
 mod control_routes;
 pub mod direct;
 mod dragonfly;
-mod failures;
+pub mod failures;
 mod queueing;
 pub mod routings;
 mod stall;

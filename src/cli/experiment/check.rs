@@ -187,8 +187,8 @@ fn offered_line(experiment: &Experiment, plan: &Plan) -> String {
     )
 }
 
-/// Share of the bandwidth of links that a virtual channel can take, by the name of their kind, where
-/// buffers do not cover the credit round trip.
+/// Share of the bandwidth of links that a virtual channel can take, by the name of their kind,
+/// where buffers do not cover the credit round trip.
 fn short_shares(network: &Network) -> impl Iterator<Item = (String, f64)> {
     let kinds = network.topology.link_kinds().iter();
     let shares = kinds.zip(credit_shares(network));

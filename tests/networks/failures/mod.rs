@@ -23,7 +23,7 @@ const NS: u64 = 1_000;
 const US: u64 = 1_000_000;
 
 /// Adds sections `[[failure]]`, given as TOML.
-fn failing(network: &Experiment, failures: &str) -> Experiment {
+pub fn failing(network: &Experiment, failures: &str) -> Experiment {
     let mut table: toml::Table = failures.parse().expect(failures);
     network
         .clone()

@@ -1,6 +1,7 @@
 //! Waiting that no single link is to blame for.
 
 use super::{dragonfly, explained, tree};
+use crate::networks::failures::failing;
 use weir::explain::Explanation;
 use weir_report::explanation;
 
@@ -16,13 +17,14 @@ fn many_full_links_are_named_by_their_kind() {
         .set("topology.local.bandwidth", "25 Gbps")
         .uniform(0.9)
         .until("60 us");
-    for (failing, working) in [(false, 128), (true, 124)] {
-        let mut experiment = narrow.clone();
-        if failing {
-            let failure = "failure = [{ links = \"local\", count = 2, down = true }]";
-            let failure: toml::Table = toml::from_str(failure).expect("TOML");
-            experiment = experiment.set("failure", failure["failure"].clone());
-        }
+    for (fails, working) in [(false, 128), (true, 124)] {
+        let experiment = match fails {
+            true => failing(
+                &narrow,
+                "failure = [{ links = \"local\", count = 2, down = true }]",
+            ),
+            false => narrow.clone(),
+        };
         let found = explained(&experiment.run().data);
         let worst = &found.lesser[0];
         assert_eq!((worst.kind.as_str(), worst.to_endpoints), ("local", false));

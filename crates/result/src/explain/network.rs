@@ -42,13 +42,18 @@ impl Port {
 /// The router ports whose links have lost bandwidth, with the share that is left: none if they are
 /// down for the whole run.
 fn failures(result: &ResultFile) -> Result<Vec<(RouterPort, f64)>, TraceError> {
-    const FAILURES: &str = "data/failures";
-    let names = ["router", "port", "nic", "bandwidth", "built_bandwidth"];
-    let times = ["down", "from_ps", "until_ps"];
-    let Some([router, port, nic, now, built]) = result.table(FAILURES, names)? else {
-        return Ok(Vec::new());
-    };
-    let Some([down, from, until]) = result.table(FAILURES, times)? else {
+    let names = [
+        "router",
+        "port",
+        "nic",
+        "bandwidth",
+        "built_bandwidth",
+        "down",
+        "from_ps",
+        "until_ps",
+    ];
+    let rows = result.table("data/failures", names)?;
+    let Some([router, port, nic, now, built, down, from, until]) = rows else {
         return Ok(Vec::new());
     };
     let end = result

@@ -19,8 +19,8 @@ pub fn credit_shares(network: &Network) -> Vec<f64> {
         .collect()
 }
 
-/// Of each kind of link, by its number, the least share that a virtual channel can take of one, and
-/// where that begins; None if all take the whole.
+/// The least share of a link that a virtual channel can take, and where that link begins, for each
+/// kind of link by its number; None if a channel can take all.
 fn least_carried(network: &Network) -> Vec<Option<(f64, Place)>> {
     let topology = &network.topology;
     let mut least = vec![None; topology.link_kinds().len()];

@@ -197,8 +197,8 @@ impl Sweep {
         })
     }
 
-    /// Refuses the table of a study of which no point has started, if its results are of another model
-    /// version.
+    /// Refuses the table of a study of which no point has started, if its results are of another
+    /// model version.
     pub fn must_have_results(&self, table: &Table) -> Result<(), Failure> {
         if table.rows.iter().any(|row| row.state != "waiting") {
             return Ok(());
