@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::super::plan::{Plan, Warning};
 use super::offered;
 use crate::config::Experiment;
-use weir_fabric::{Network, Place};
+use weir_fabric::{Network, Place, RouterParameters};
+use weir_input::Buffer;
 use weir_model::{Invalid, KindName, LinkKind, Time};
 use weir_network::topology::Link;
 
@@ -24,7 +25,8 @@ pub fn credit_shares(network: &Network) -> Vec<f64> {
 fn least_carried(network: &Network) -> Vec<Option<(f64, Place)>> {
     let topology = &network.topology;
     let mut least = vec![None; topology.link_kinds().len()];
-    if network.step() > 0 {
+    let covers = |router: &RouterParameters| matches!(router.buffer, Buffer::Auto);
+    if network.step() > 0 || network.routers.iter().all(covers) {
         return least;
     }
     let routers = (0..topology.routers()).flat_map(|router| {
