@@ -22,6 +22,8 @@ pub struct Why {
     pub path: Vec<String>,
     /// A key that its table does not have, and the keys that it has.
     pub unknown: Option<(String, &'static [&'static str])>,
+    /// Whether its table lacks a key.
+    pub lacks: bool,
 }
 
 /// The same as one word: the code of every struct that is read hands it on for each of its fields.
@@ -36,6 +38,7 @@ impl Mismatch {
             origin: None,
             path: Vec::new(),
             unknown: None,
+            lacks: false,
         }))
     }
 
@@ -108,10 +111,10 @@ impl de::Error for Mismatch {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Mismatch::new(
-            format!("the key `{field}` is missing"),
-            format!("add `{field} = …`"),
-        )
+        let message = format!("the key `{field}` is missing");
+        let mut mismatch = Mismatch::new(message, format!("add `{field} = …`"));
+        mismatch.0.lacks = true;
+        mismatch
     }
 
     fn duplicate_field(field: &'static str) -> Self {

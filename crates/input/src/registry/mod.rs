@@ -210,6 +210,37 @@ mod tests {
         );
     }
 
+    #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Hub {
+        spokes: u32,
+        rim: Duration,
+        #[serde(default)]
+        axle: u32,
+    }
+
+    #[test]
+    fn all_missing_keys_are_named_at_once() {
+        let mut family = rings();
+        family.variants[0] = Entry {
+            parameters: Keys::of::<Hub>(),
+            ..RINGS[0]
+        }
+        .variant();
+        let refusal = |text: &str| {
+            let section = Section::from_toml(text).unwrap();
+            let section = section.choosing_by("kind", Some("topologies"));
+            let error = family.read(section).err().unwrap();
+            (error.message.clone(), error.remedy().unwrap().to_string())
+        };
+        let (message, remedy) = refusal("kind = \"ring\"");
+        assert_eq!(message, "the keys `spokes` and `rim` are missing");
+        assert_eq!(remedy, "add them (see `weir list topologies ring`)");
+        let (message, remedy) = refusal("kind = \"ring\"\nspokes = 3");
+        assert_eq!(message, "the key `rim` is missing");
+        assert_eq!(remedy, "add `rim = …` (see `weir list topologies ring`)");
+    }
+
     #[test]
     fn a_name_is_refused_where_it_exists() {
         let other = |name| Entry { name, ..RINGS[0] };

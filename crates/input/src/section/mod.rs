@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ConfigError;
-use super::deserialize::{Mismatch, Reader};
+use super::deserialize::{Mismatch, Reader, Why};
 use super::error::{Origin, Source};
 use super::schema::definition;
 use super::suggest;
@@ -106,9 +106,11 @@ impl Section {
         T: DeserializeOwned + Serialize + JsonSchema + Send + Sync + 'static,
     {
         let value: T = self.read().map_err(|mut mismatch| {
+            let schema = schema_for!(T).to_value();
             if let Some((key, known)) = mismatch.0.unknown.take() {
-                let schema = schema_for!(T).to_value();
                 mismatch.0.remedy = self.about_unknown(&key, known, &mismatch.0.path, &schema);
+            } else if mismatch.0.lacks {
+                self.name_all_missing(&mut mismatch.0, &schema);
             }
             self.mismatch(mismatch)
         })?;
@@ -128,9 +130,7 @@ impl Section {
     /// Remedy for a key that the table at `path` does not have.
     fn about_unknown(&self, key: &str, known: &[&str], path: &[String], root: &Json) -> String {
         let dispatch = self.dispatch.filter(|_| path.is_empty());
-        let table = path.iter().fold(root, |schema, key| {
-            &definition(schema, root)["properties"][key]
-        });
+        let table = table_at(path, root);
         let inside = known.iter().find(|table_key| {
             let inner = &definition(table, root)["properties"][table_key];
             definition(inner, root)["properties"][key].is_object()
@@ -146,10 +146,26 @@ impl Section {
                 suggest(key, "keys", &valid, '`')
             }
         };
-        match (self.list, self.kind()) {
-            (Some(list), Ok(variant)) => format!("{remedy} (see `weir list {list} {variant}`)"),
-            _ => remedy,
+        remedy + &self.see_variant()
+    }
+
+    /// Names every key that the table of `why` lacks, not only the first.
+    fn name_all_missing(&self, why: &mut Why, root: &Json) {
+        let required = definition(table_at(&why.path, root), root)["required"].as_array();
+        let path = why.path.iter();
+        let given = path.fold(Some(&self.node), |node, part| child(node?, part));
+        let missing = required.into_iter().flatten().filter_map(Json::as_str);
+        let missing = missing.filter(|key| given.is_some_and(|table| table.get(key).is_none()));
+        if let [others @ .., last] = &missing.collect::<Vec<_>>()[..]
+            && !others.is_empty()
+        {
+            why.message = format!(
+                "the keys `{}` and `{last}` are missing",
+                others.join("`, `")
+            );
+            why.remedy = "add them".to_string();
         }
+        why.remedy += &self.see_variant();
     }
 
     /// The section with all parameters of its type, in their order and in their one form, behind
@@ -308,12 +324,25 @@ impl Section {
         }
     }
 
+    fn see_variant(&self) -> String {
+        match (self.list, self.kind()) {
+            (Some(list), Ok(variant)) => format!(" (see `weir list {list} {variant}`)"),
+            _ => String::new(),
+        }
+    }
+
     fn see_list(&self) -> String {
         match self.list {
             Some(list) => format!(" (see `weir list {list}`)"),
             None => String::new(),
         }
     }
+}
+
+/// The schema of the table that `path` leads to.
+fn table_at<'a>(path: &[String], root: &'a Json) -> &'a Json {
+    let inner = |schema, key| &definition(schema, root)["properties"][key];
+    path.iter().fold(root, inner)
 }
 
 fn child<'a>(node: &'a Node, part: &str) -> Option<&'a Node> {
