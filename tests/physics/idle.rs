@@ -205,6 +205,7 @@ fn thresholds_below_one_packet_and_waits_below_two_are_told() {
         ("lhrp", "threshold", "23 flits", "24 flits"),
         ("lhrp_srp", "threshold", "23 flits", "24 flits"),
         ("srp", "timeout", "47 ns", "48 ns"),
+        ("smsrp", "timeout", "47 ns", "48 ns"),
     ] {
         let warnings = |value: &str| {
             let experiment = Experiment::dragonfly(2, 4, 2).uniform(0.1).until("1 us");

@@ -372,4 +372,7 @@ fn a_scheme_that_does_nothing_says_so() {
         assert!(told[0].contains("and never held a source back"), "{told:?}");
     }
     assert!(idle(uniform()).is_empty(), "no scheme owes anything");
+    // One that only takes reservations does something.
+    let reserving = uniform().set("congestion.scheme", "lhrp_srp");
+    assert!(idle(reserving.set("congestion.reserve_from", "1 flits")).is_empty());
 }

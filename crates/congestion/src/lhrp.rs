@@ -9,7 +9,7 @@ use super::refusals::{Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, Rules, SLACK,
-    below_a_packet, check_speculation, check_threshold, nack,
+    check_speculation, check_threshold, nack,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
@@ -98,6 +98,17 @@ impl Policy {
         })
     }
 
+    /// Says that the threshold is below the longest packet: any that waits for another is dropped.
+    pub(super) fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        (self.threshold < about.max_packet.into()).then(|| {
+            let what = format!(
+                "a packet of {} flits behind another one exceeds a threshold of {}",
+                about.max_packet, self.threshold
+            );
+            Invalid::new("threshold", what, "raise it to several packets")
+        })
+    }
+
     /// Effective values of the parameters.
     pub(super) fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         let threshold = format!("more than {}", about.flits(self.threshold));
@@ -170,7 +181,7 @@ impl Rules for Lhrp {
     }
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
-        below_a_packet("threshold", self.policy.threshold.into(), about)
+        self.policy.idle_limit(about)
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

@@ -10,8 +10,8 @@ use super::record::Record;
 use super::refusals::{BATCH, Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
-    About, Acts, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, Rules,
-    SLACK, below_a_packet, nack,
+    ABSORBED, About, Act, Acts, Build, Capabilities, DROPPED_FABRIC, DROPPED_LAST_HOP, Handshake,
+    NicContext, PacketView, Port, PortContext, Rules, SLACK, nack,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
@@ -129,11 +129,19 @@ impl Rules for LhrpSrp {
     }
 
     fn acts(&self) -> Option<Acts> {
-        Some(Acts::dropping("threshold"))
+        let act = Act {
+            counters: &[DROPPED_FABRIC, DROPPED_LAST_HOP, ABSORBED],
+            did: "dropped a packet or took a reservation",
+            parameter: "threshold",
+        };
+        Some(Acts {
+            notices: act,
+            responds: act,
+        })
     }
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
-        below_a_packet("threshold", self.policy.threshold.into(), about)
+        self.policy.idle_limit(about)
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
@@ -194,9 +202,8 @@ impl Rules for LhrpSrp {
             PacketKind::ACK => {
                 state.large.acknowledged(nic, origin);
             }
-            NACK if self.is_large(origin.message_bits) => {
-                state.large.lost(nic, origin);
-            }
+            // Not by its size: `reserve_from` may have been another when the message began.
+            NACK if state.large.lost(nic, origin) => {}
             NACK => self.small.lost(&mut state.small, nic, origin),
             GRANT if origin.tries == BATCH => self.small.granted(&mut state.small, nic, origin),
             GRANT => state.large.granted(nic, origin),

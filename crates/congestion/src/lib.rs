@@ -47,8 +47,8 @@ pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
 pub use record::{Place, Record, RecordColumn};
 pub use rules::{Rules, Scheme};
 pub use scheme::{
-    Act, Acts, Capabilities, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK, Handshake,
-    MARKED,
+    ABSORBED, Act, Acts, Capabilities, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK,
+    Handshake, MARKED,
 };
 
 /// Facts about the network that a scheme may use when it is built.
@@ -159,6 +159,20 @@ fn below_a_packet(key: &'static str, threshold: u64, about: &About) -> Option<In
     (threshold < longest).then(|| {
         let what = format!("a lone packet of {longest} flits exceeds a threshold of {threshold}");
         Invalid::new(key, what, "raise it to several packets")
+    })
+}
+
+/// Says that a timeout of speculative packets is less than two packets take on a link: any that
+/// waits for another one is dropped.
+fn hardly_queues(timeout: Time, about: &About) -> Option<Invalid> {
+    (timeout < 2 * about.packet_time()).then(|| {
+        let time = about.packet_times(timeout);
+        let what = format!("in {time} a packet beside another one is dropped");
+        let remedy = match 2 * about.packet_time() < LONGEST_WAIT {
+            true => "write \"8 packet times\" or more, which is kept up to 16 us",
+            false => "queueing times are kept up to 16 us only: make `nic.max_packet` shorter",
+        };
+        Invalid::new("timeout", what, remedy)
     })
 }
 

@@ -156,6 +156,8 @@ pub const MARKED: &str = "marked";
 pub const DROPPED_FABRIC: &str = "dropped_fabric";
 /// Counter of schemes that drop: packets dropped at their last router.
 pub const DROPPED_LAST_HOP: &str = "dropped_last_hop";
+/// Counter of schemes whose routers take reservations on behalf of endpoints: those taken.
+pub const ABSORBED: &str = "reservations_absorbed";
 
 impl Acts {
     /// The steps of a scheme whose routers mark packets and whose sources then wait. Arguments: the

@@ -10,14 +10,14 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, PortContext, Rules, SLACK,
-    check_speculation, nack, table_bytes,
+    check_speculation, hardly_queues, nack, table_bytes,
 };
 use weir_input::TimeSpan;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times};
 use weir_input::registry::{Entry, Keys};
 use weir_model::codec::SavedMap;
-use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
+use weir_model::{Classes, ControlKind, EndpointId, Invalid, Origin, PacketKind, Time};
 
 /// Small-message speculative reservation: every packet is sent speculatively at once; only a
 /// dropped packet requests a time, and is sent without loss then. Each packet of a longer message
@@ -34,8 +34,9 @@ struct Parameters {
     /// beside any other on the same link.
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     timeout: TimeSpan,
-    /// Maximum number of dropped packets of a queue pair in recovery, from reservation to
-    /// acknowledgement. Others wait, and new packets go on speculatively. 0: any number. The paper
+    /// Maximum number of dropped packets in recovery, from reservation to acknowledgement, of an
+    /// endpoint's interface to one destination, all jobs together. Others wait, and new packets go
+    /// on speculatively. 0: any number. The paper
     /// names no limit. With few, long messages are slow; without a limit, reservations and late
     /// packets may fill the buffers of a crowded endpoint. Its Figure 5, of messages of one packet,
     /// is that of 1.
@@ -69,7 +70,7 @@ impl Default for Parameters {
 /// Marks a packet that has a reservation.
 const RESERVED: u8 = 1;
 
-/// The dropped packets of one queue pair.
+/// The dropped packets of a NIC for one destination.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Dropped {
     /// Packets in recovery.
@@ -111,7 +112,7 @@ impl Smsrp {
     fn lost(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin) {
         if self.reservations > 0 {
             let pair = state.dropped.entry((nic.nic(), origin.source)).or_default();
-            if pair.open == self.reservations {
+            if pair.open >= self.reservations {
                 return pair.waiting.push_back(*origin);
             }
             pair.open += 1;
@@ -125,7 +126,10 @@ impl Smsrp {
         let Some(pair) = state.dropped.get_mut(&key) else {
             return;
         };
-        match pair.waiting.pop_front() {
+        // More are open than may be if the limit has become lower since.
+        let many = self.reservations > 0 && pair.open > self.reservations;
+        let next = if many { None } else { pair.waiting.pop_front() };
+        match next {
             Some(next) => self.reserve(nic, &next),
             None => {
                 pair.open -= 1;
@@ -169,6 +173,10 @@ impl Rules for Smsrp {
 
     fn acts(&self) -> Option<Acts> {
         Some(Acts::dropping("timeout"))
+    }
+
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        hardly_queues(self.timeout, about)
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

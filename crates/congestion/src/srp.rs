@@ -9,7 +9,7 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
-    check_speculation, nack, table_bytes,
+    check_speculation, hardly_queues, nack, table_bytes,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, factors, packet_times};
@@ -159,13 +159,7 @@ impl Rules for Srp {
     }
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
-        (self.timeout < 2 * about.packet_time()).then(|| {
-            let what = format!(
-                "in {} a packet beside another one is dropped",
-                about.packet_times(self.timeout)
-            );
-            Invalid::new("timeout", what, "write \"8 packet times\" or more")
-        })
+        hardly_queues(self.timeout, about)
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

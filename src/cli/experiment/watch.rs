@@ -41,7 +41,7 @@ pub fn table(steps: &[Step], network: &Network) -> String {
     let end = if last.last {
         "at its endpoint"
     } else {
-        "under way at the end of the run, or lost there"
+        "under way at the end of the run, or dropped or lost there"
     };
     let _ = writeln!(
         text,

@@ -7,6 +7,7 @@ mod down;
 mod permutation;
 mod refused;
 mod routes;
+mod schemes;
 
 use std::collections::BTreeSet;
 

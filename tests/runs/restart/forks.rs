@@ -296,6 +296,55 @@ fn a_fork_is_its_base_until_then_on_any_ranks_and_resumed() {
     }
 }
 
+/// A message reserves, or does not, from its beginning on.
+#[test]
+fn packets_that_were_dropped_are_sent_again_after_messages_become_large() {
+    let one = Experiment::tree(8, 1)
+        .latencies("500 ns", "20 ns", "50 ns")
+        .set("congestion.scheme", "lhrp_srp")
+        .set("congestion.threshold", "48 flits")
+        .set("congestion.reserve_from", "300 flits")
+        .traffic("hotspot", 0.3)
+        .with("pattern.source_list", vec![0, 1, 2, 3, 4, 5])
+        .with("pattern.destination_list", vec![7])
+        .message("3000 B")
+        .to_completion("10 us");
+    for from in ["48 flits", "1 flits", "1000 flits"] {
+        let fork = forked(&one, "5 us", &[("congestion.reserve_from", from.into())]);
+        let summary = run_on(1, &fork.plan()).expect("a good run").summary;
+        assert!(summary.packets_dropped > 0);
+        let arrived = summary.messages_received;
+        assert_eq!(arrived, summary.messages_generated, "{from}");
+    }
+}
+
+/// With one dropped packet in recovery at a time, each costs a round trip; with any number, none
+/// does. Down from 64, the limit holds as soon as the others are through.
+#[test]
+fn a_lower_limit_of_reservations_holds_from_a_fork_on() {
+    let one = Experiment::tree(8, 1)
+        .latencies("50 ns", "20 ns", "50 ns")
+        .set("congestion.scheme", "smsrp")
+        .set("congestion.timeout", "100 ns")
+        .set("congestion.reservations", 64)
+        .job("incast", 7)
+        .with("motif.bytes", "100 kB")
+        .with("motif.iterations", 1)
+        .with("mpi.rendezvous_from", "1 GB");
+    let takes = |experiment: &Experiment| {
+        let data = run_on(1, &experiment.plan()).expect("a good run");
+        data.summary.simulated_ps
+    };
+    let change = |limit: i64| [("congestion.reservations", limit.into())];
+    let lowered = takes(&forked(&one, "10 us", &change(1)));
+    let [many, few] =
+        [64, 1].map(|limit| takes(&one.clone().set("congestion.reservations", limit)));
+    assert!(
+        (many + many / 4..few).contains(&lowered),
+        "{many} {lowered} {few}"
+    );
+}
+
 #[test]
 fn forks_of_one_base_share_its_beginning() {
     let base = experiment("ecn");

@@ -152,8 +152,8 @@ impl Section {
     /// Names every key that the table of `why` lacks, not only the first.
     fn name_all_missing(&self, why: &mut Why, root: &Json) {
         let required = definition(table_at(&why.path, root), root)["required"].as_array();
-        let path = why.path.iter();
-        let given = path.fold(Some(&self.node), |node, part| child(node?, part));
+        let mut path = why.path.iter();
+        let given = path.try_fold(&self.node, |node, part| child(node, part));
         let missing = required.into_iter().flatten().filter_map(Json::as_str);
         let missing = missing.filter(|key| given.is_some_and(|table| table.get(key).is_none()));
         if let [others @ .., last] = &missing.collect::<Vec<_>>()[..]

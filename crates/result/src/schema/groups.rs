@@ -205,8 +205,9 @@ pub const GROUPS: &[Group] = &[
                 `packets_<kind>`: packets sent; `ejected_<kind>_share`: share of the endpoints' \
                 links in the measurement window. Kinds: data, acknowledgements if there are any, \
                 and the scheme's own. Then, of schemes that do it: packets dropped before and at \
-                the last router, sent again at a granted time or speculatively, marked; \
-                reservations that a router took; the scheme's own counters.",
+                the last router, sent at a granted time or again speculatively, marked; \
+                reservations that a router took; the scheme's own counters. `resent_granted` \
+                counts dropped packets, and packets of a message that its grant found unsent.",
         attributes: &[&[SCHEME_NAME]],
         columns: &[],
     },

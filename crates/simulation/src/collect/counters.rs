@@ -1,6 +1,6 @@
 //! The numbers of `/data/scheme`: packets by purpose and by outcome.
 
-use weir_congestion::{DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
+use weir_congestion::{ABSORBED, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use weir_fabric::{DomainReport, Network, Tally};
 use weir_model::PacketKind;
 use weir_result::Scheme;
@@ -48,7 +48,7 @@ const COUNTERS: [Counter; 7] = [
         count: |tally| tally.held_back,
     },
     Counter {
-        name: "reservations_absorbed",
+        name: ABSORBED,
         of: |own| !own.capabilities().intercepts.is_empty(),
         count: |tally| tally.absorbed,
     },

@@ -142,7 +142,8 @@ pub struct Tally {
     pub lost: u64,
     /// Packets lost at routers without a way to their destination.
     pub cut_off: u64,
-    /// Packets sent again without loss, at a time that was given.
+    /// Packets sent without loss at a time that was given: dropped ones, and what a grant found
+    /// unsent of its message.
     pub resent_granted: u64,
     /// Packets sent again in the lossy class.
     pub resent_speculative: u64,
