@@ -244,7 +244,7 @@ pub struct RunOptions {
     pub watch_packet: Option<String>,
     /// Write a checkpoint this often, such as "10 min", and when the run is stopped: --set
     /// run.checkpoint_every="TIME". The same command goes on from there.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "watch_packet")]
     pub checkpoint_every: Option<String>,
     /// Threads of each rank. Default: a thread for each processor that it may use.
     #[arg(long, short = 'j', value_name = "N")]

@@ -149,6 +149,18 @@ impl Progress {
         }
     }
 
+    /// A run in which nothing happens before the place that a monitor asks for.
+    fn begun(at: Start, next: Time, moved_here: u64) -> Progress {
+        Progress {
+            at,
+            next,
+            moved_here,
+            moved_alone: 0,
+            save: false,
+            cut: true,
+        }
+    }
+
     /// True if a window ends here. Windows, unlike their pieces, do not depend on the clock.
     pub fn window_ended(&self) -> bool {
         self.at.until == self.at.closes
@@ -244,6 +256,10 @@ where
         ..Agreement::NEUTRAL
     }
     .of_all(transport)?;
+    if monitor.cut() <= common.next && common.next < NEVER {
+        let progress = Progress::begun(at, common.next, moved_before);
+        post.observed(domains, transport, monitor, progress)?;
+    }
     loop {
         if let Some(end) = ended(common, schedule, at) {
             post.deliver_all(domains);
@@ -287,11 +303,24 @@ where
             save: common.go_on == SAVE,
             cut: cut.is_some(),
         };
+        post.observed(domains, transport, monitor, progress)?;
+    }
+}
+
+impl<M> PostOffice<M> {
+    /// Lets a monitor look at the domains between two pieces.
+    fn observed<D: Domain<Mail = M>, T: Transport + ?Sized, O: Monitor<D, T>>(
+        &mut self,
+        domains: &mut [D],
+        transport: &mut T,
+        monitor: &mut O,
+        progress: Progress,
+    ) -> Result<(), O::Error> {
         let mut settled = Settled {
             domains,
-            post: &mut post,
+            post: self,
         };
-        monitor.observe(&mut settled, transport, progress)?;
+        monitor.observe(&mut settled, transport, progress)
     }
 }
 

@@ -44,16 +44,19 @@ pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
 /// # Errors
 /// As for [`weir_result::read`].
 pub fn json(path: &Path) -> Result<String, TraceError> {
-    if let Some(far) = under_way(path) {
-        let value =
-            serde_json::json!({ "running": far.holder.is_some(), "progress": far.progress });
-        return Ok(format!("{value:#}\n"));
+    let mut value = match under_way(path) {
+        Some(far) => {
+            serde_json::json!({ "running": far.holder.is_some(), "progress": far.progress })
+        }
+        None => {
+            let stored = read(&file_of(path))?;
+            summary_json::json(&stored.digest, &stored.run)
+        }
+    };
+    if let Some((until, _)) = checkpoint::list(path).first() {
+        value["checkpoint_ps"] = (*until).into();
     }
-    let stored = read(&file_of(path))?;
-    Ok(format!(
-        "{:#}\n",
-        summary_json::json(&stored.digest, &stored.run)
-    ))
+    Ok(format!("{value:#}\n"))
 }
 
 /// Progress of the run of a directory without a result. None if there is a result, or no run.

@@ -291,6 +291,28 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_is_used() {
     case.is_whole("a");
 }
 
+/// A watched run has no checkpoints, and those in its directory are not its own.
+#[test]
+fn a_watched_run_leaves_checkpoints_as_they_are() {
+    let case = stopped();
+    let all = case.all("a");
+    let until = |folder: &Path| {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| name.strip_suffix("ps")?.parse::<u64>().ok())
+    };
+    let (code, said) = case.run(&["e.toml", "--out", "a", "--watch-packet", "0:0"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(case.all("a"), all);
+    let weir = Command::new(env!("CARGO_BIN_EXE_weir"))
+        .args(["inspect", "--json"])
+        .arg(case.path("a"))
+        .output()
+        .expect("it runs");
+    let told: serde_json::Value = serde_json::from_slice(&weir.stdout).expect("JSON");
+    let newest = all.iter().filter_map(|folder| until(folder)).max();
+    assert_eq!(told["checkpoint_ps"].as_u64(), newest);
+}
+
 #[test]
 fn a_damaged_checkpoint_makes_room_for_the_next() {
     let case = stopped();

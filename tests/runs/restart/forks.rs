@@ -242,6 +242,22 @@ fn a_fork_of_what_has_not_begun_is_the_plain_run() {
     assert_eq!(same.checked().resolved, one.checked().resolved);
 }
 
+/// Nothing happens before the fork: the run is the one with the changed values from the beginning.
+#[test]
+fn a_fork_may_come_before_the_first_message() {
+    let one = Experiment::dragonfly(2, 4, 2)
+        .uniform(0.1)
+        .with("name", "only")
+        .with("start", "4 us")
+        .until("9 us");
+    let fork = forked(&one, "2 us", &[("workload.only.load", 0.3.into())]);
+    let plain = run_on(1, &with(&one, 0, "load", 0.3).plan()).expect("a good run");
+    for ranks in [1, 3] {
+        let data = run_on(ranks, &fork.plan()).expect("a good run");
+        assert_same(&without_note(&data), &without_note(&plain), "forked");
+    }
+}
+
 /// Loads, seeds, schemes and parameters of routing and scheme.
 fn forks() -> Vec<Experiment> {
     let ecn = experiment("ecn");
@@ -368,6 +384,8 @@ workload.halo.motif.iterations | 3 | tasks of this application have begun
 workload.incast.start | "1 us" | starts at the fork or later
 run.seed | 2 | tasks of this application have begun
 workload.late.laod | 0.1 | unknown key `laod`
+workload.late.start | "1 us" | starts at the fork or later
+workload.early.stop | "1 us" | it stops before the fork
 "#;
 
 /// The error of an experiment with a fork.
@@ -402,9 +420,58 @@ fn changes_that_the_state_cannot_follow_are_refused() {
         let words = "cannot go on from the state";
         assert!(error.message.contains(words), "{error}");
     }
+    let error = refused(&one, "6 us", "run.until", "5 us".into());
+    let words = "it would end before the fork";
+    assert!(error.message.contains(words), "{error}");
     for at in ["0 ns", "9 us"] {
         let error = refused(&one, at, "workload.late.load", 0.1.into());
         let words = "between its start and its end";
         assert!(error.message.contains(words), "{error}");
+    }
+}
+
+/// Other failed links, recorded tasks, measured rates and ways of packets.
+#[test]
+fn changes_that_need_another_state_are_refused() {
+    let one = experiment("lhrp");
+    let down: toml::Table = r#"failure = [{ links = "global", count = 1, down = true }]"#
+        .parse()
+        .expect("TOML");
+    let failing = one.clone().set("failure", down["failure"].clone());
+    let failing = with(&with(&failing, 2, "start", "3 us"), 2, "enabled", false);
+    let timeline = one.clone().set("output.timeline.routers", "all");
+    let codes = experiment("codes_cc");
+    let mesh: toml::Table = "topology.file = \"mesh-64\"\nrouting.algorithm = \"dor\""
+        .parse()
+        .expect("TOML");
+    let mesh = begun(Experiment::of(mesh));
+    for (one, key, value, words) in [
+        (
+            &failing,
+            "run.seed",
+            Value::from(2),
+            "other links would fail",
+        ),
+        (
+            &timeline,
+            "workload.incast.enabled",
+            false.into(),
+            "would record other tasks",
+        ),
+        (
+            &codes,
+            "congestion.packets",
+            3.into(),
+            "depends on these parameters",
+        ),
+        (
+            &mesh,
+            "routing.order",
+            "yx".into(),
+            "packets under way keep to it",
+        ),
+    ] {
+        let error = refused(one, "2 us", key, value);
+        assert!(error.message.contains(words), "{key}: {error}");
     }
 }

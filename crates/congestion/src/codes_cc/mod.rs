@@ -180,7 +180,12 @@ impl Rules for CodesCc {
 
     fn fits(&self, state: &State, nics: usize, outputs: usize) -> bool {
         let mut senders = state.watches.iter().flat_map(|watch| &watch.senders);
+        let measured = |source: &SourceState| match self.measure {
+            Measure::Packets(_) => matches!(source.ejection, Ejection::Packets(_)),
+            Measure::Periods(_) => matches!(source.ejection, Ejection::Periods(_)),
+        };
         (state.sources.len(), state.watches.len()) == (nics, outputs)
+            && state.sources.iter().all(measured)
             && senders.all(|&(sender, _)| sender < self.about.endpoints)
     }
 

@@ -64,7 +64,7 @@ impl Down {
 }
 
 /// Links that differ from their kind.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failures {
     links: BTreeMap<Place, Changed>,
     down: BTreeMap<Place, Vec<Down>>,

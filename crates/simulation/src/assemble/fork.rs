@@ -34,21 +34,8 @@ pub(super) fn plan(config: &ForkConfig, base: Plan, plan: &Plan) -> Result<ForkP
             );
         }
     }
-    let kinds = old.network.topology.link_kinds().len() as u8;
-    let ports = |plan: &Plan| {
-        let network = plan.network();
-        let queues = (0..kinds).map(|kind| network.queues(LinkKind(kind)));
-        (
-            queues.collect::<Vec<_>>(),
-            network.vcs(LinkKind::TERMINAL),
-            plan.lookahead,
-        )
-    };
-    if ports(&base) != ports(plan) {
-        return refuse(
-            "ports would have other virtual channels",
-            "leave the keys of [routing] that change them",
-        );
+    if let Some((why, remedy)) = other_network(&base, plan) {
+        return refuse(why, remedy);
     }
     let scheme = base.scheme.name() == plan.scheme.name();
     let fits = match scheme {
@@ -81,6 +68,42 @@ pub(super) fn plan(config: &ForkConfig, base: Plan, plan: &Plan) -> Result<ForkP
         },
         base,
     })
+}
+
+/// What of the network or of its records would not be the same, and the remedy.
+fn other_network(base: &Plan, plan: &Plan) -> Option<(&'static str, &'static str)> {
+    let ports = |plan: &Plan| {
+        let network = plan.network();
+        let kinds = 0..network.topology.link_kinds().len() as u8;
+        let queues = kinds.map(|kind| network.queues(LinkKind(kind)));
+        (
+            queues.collect::<Vec<_>>(),
+            network.vcs(LinkKind::TERMINAL),
+            plan.lookahead,
+        )
+    };
+    if ports(base) != ports(plan) {
+        let remedy = "leave the keys of [routing] that change them";
+        return Some(("ports would have other virtual channels", remedy));
+    }
+    if base.network().failures != plan.network().failures {
+        let remedy = "give each [[failure]] a `seed`";
+        return Some(("other links would fail", remedy));
+    }
+    let remedy = "leave the endpoints of workloads with output.timeline or output.rates.tasks";
+    (records(base) != records(plan)).then_some(("[output] would record other tasks", remedy))
+}
+
+/// The rows that are kept of tasks and links.
+fn records(plan: &Plan) -> impl PartialEq + use<> {
+    let blueprint = &plan.blueprint;
+    let jobs = (blueprint.traffic.iter()).filter_map(|one| one.application());
+    let timelines: Vec<_> = jobs.map(|own| own.job.timeline).collect();
+    (
+        timelines,
+        blueprint.rated.clone(),
+        blueprint.received.clone(),
+    )
 }
 
 /// True for each workload that runs and goes on as it is.

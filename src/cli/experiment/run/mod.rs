@@ -250,7 +250,7 @@ fn finish(
         ..Run::default()
     };
     let digest = outcome.data.digest();
-    let path = out.map(|out| written(out, &outcome.data, &run, experiment.run.seed));
+    let path = out.map(|out| written(out, &outcome.data, &run, experiment.run.seed, options));
     let path = path.transpose()?;
     tracing::info!(
         "{} events in {} windows, {} of memory",
@@ -283,9 +283,15 @@ fn finish(
     Ok(Some(told(why, &outcome)))
 }
 
-/// Writes the result, and removes the checkpoints of a run that has reached its end. The path of
-/// the result.
-fn written(mut out: OutDir, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, Failure> {
+/// Writes the result, and removes the checkpoints of a run that has reached its end, unless they
+/// are not its own. The path of the result.
+fn written(
+    mut out: OutDir,
+    data: &Data,
+    run: &Run,
+    seed: u64,
+    options: &RunOptions,
+) -> Result<PathBuf, Failure> {
     let path = out.put(data, run, seed);
     let path = path.map_err(|error| Failure::failed(format!("error: {error}")))?;
     if path != out.result() {
@@ -296,10 +302,12 @@ fn written(mut out: OutDir, data: &Data, run: &Run, seed: u64) -> Result<PathBuf
         ));
     }
     if run.stopped.is_none()
+        && options.watch_packet.is_none()
         && let Err(error) = checkpoint::remove(out.path())
     {
+        let path = out.path().display();
         tell(format!(
-            "warning: its checkpoints cannot be removed: {error}"
+            "warning: the checkpoints in {path} cannot be removed: {error}"
         ));
     }
     Ok(path)

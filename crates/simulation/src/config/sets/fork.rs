@@ -21,6 +21,18 @@ const ALLOWED: [&str; 4] = ["routing", "congestion", "workload", "run"];
 /// Keys of `[run]` that may change.
 const OF_RUN: [&str; 3] = ["until", "at_most", "seed"];
 
+/// Keys of `[routing]` that packets under way keep to: freedom from deadlocks rests on them.
+const OF_WAYS: [&str; 8] = [
+    "routing.order",
+    "routing.orders",
+    "routing.rings",
+    "routing.roots",
+    "routing.ways",
+    "routing.most",
+    "routing.cache",
+    "routing.horizontal_hops",
+];
+
 /// `[fork]`: until a time the run is that of the file without this section, its base. From then on
 /// some keys have other values.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -136,6 +148,7 @@ pub(in crate::config) fn forked(
         )
     };
     variants(&base, &changed).map_err(refuse)?;
+    end(&base, &changed, at.0).map_err(refuse)?;
     let unchanged =
         workloads(&base, &changed, at.0).map_err(|(name, why)| refuse((name.as_str(), why)))?;
     let changes = differences(&base, &changed)?;
@@ -189,11 +202,32 @@ fn variants(base: &Experiment, changed: &Experiment) -> Result<(), Refusal<'stat
     };
     let (old, new) = (&base.routing.variant, &changed.routing.variant);
     different("routing.algorithm", old.name, new.name)?;
+    let [old, new] = [base, changed].map(|one| one.routing.written());
+    for name in OF_WAYS {
+        let key = name.trim_start_matches("routing.");
+        let [old, new] = [&old, &new].map(|node| node.get(key).map(|own| inline(&own.value)));
+        if old != new {
+            return Err((name, "packets under way keep to it".into()));
+        }
+    }
     let (old, new) = (&base.congestion.variant, &changed.congestion.variant);
     match old.name {
         // The plan of the run checks whether the new scheme can begin in the middle.
         "none" => Ok(()),
         _ => different("congestion.scheme", old.name, new.name),
+    }
+}
+
+/// Checks that the run ends after the fork.
+fn end(base: &Experiment, changed: &Experiment, at: Time) -> Result<(), Refusal<'static>> {
+    let ends = changed.run.end().is_some_and(|end| end <= at);
+    let key = match base.run.until == changed.run.until {
+        true => "run.at_most",
+        false => "run.until",
+    };
+    match ends {
+        true => Err((key, "it would end before the fork".into())),
+        false => Ok(()),
     }
 }
 
@@ -226,8 +260,9 @@ fn workloads(
         if old.job().is_some() && begun {
             return refuse("motif", "tasks of this application have begun");
         }
-        if new.job().is_some() && new.enabled && new.start.0 < at {
-            return refuse("start", "an application starts at the fork or later");
+        let starts = new.job().is_some() || !begun;
+        if starts && new.enabled && new.start.0 < at {
+            return refuse("start", "it starts at the fork or later");
         }
         if begun {
             let places =
@@ -237,6 +272,11 @@ fn workloads(
             }
             if old.start != new.start || new.job().is_some() {
                 return refuse("start", "the workload has started");
+            }
+            let stops = [old, new].map(|one| one.pattern().and_then(|one| one.stop));
+            let past = stops.iter().flatten().any(|stop| stop.0 <= at);
+            if stops[0] != stops[1] && past {
+                return refuse("stop", "it stops before the fork");
             }
         }
         Ok(false)
