@@ -22,7 +22,7 @@ pub struct Why {
     pub path: Vec<String>,
     /// A key that its table does not have, and the keys that it has.
     pub unknown: Option<(String, &'static [&'static str])>,
-    /// Whether its table lacks a key.
+    /// True if its table lacks a key.
     pub lacks: bool,
 }
 

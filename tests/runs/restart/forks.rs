@@ -267,6 +267,7 @@ fn forks() -> Vec<Experiment> {
     vec![
         fork(&par, "workload.early.load", 0.9.into()),
         fork(&par, "workload.early.message", "60 flits".into()),
+        fork(&par, "workload.incast.enabled", false.into()),
         fork(&ecn, "congestion.threshold", 0.2.into()),
         fork(&ecn, "routing.bias", "3 flits".into()),
         fork(&experiment("none"), "congestion.scheme", "ecn".into()),

@@ -70,7 +70,7 @@ pub(super) fn plan(config: &ForkConfig, base: Plan, plan: &Plan) -> Result<ForkP
     })
 }
 
-/// What of the network or of its records would not be the same, and the remedy.
+/// A difference of the networks or of their records, and the remedy.
 fn other_network(base: &Plan, plan: &Plan) -> Option<(&'static str, &'static str)> {
     let ports = |plan: &Plan| {
         let network = plan.network();
@@ -94,16 +94,12 @@ fn other_network(base: &Plan, plan: &Plan) -> Option<(&'static str, &'static str
     (records(base) != records(plan)).then_some(("[output] would record other tasks", remedy))
 }
 
-/// The rows that are kept of tasks and links.
+/// The rows that are kept of tasks.
 fn records(plan: &Plan) -> impl PartialEq + use<> {
     let blueprint = &plan.blueprint;
     let jobs = (blueprint.traffic.iter()).filter_map(|one| one.application());
-    let timelines: Vec<_> = jobs.map(|own| own.job.timeline).collect();
-    (
-        timelines,
-        blueprint.rated.clone(),
-        blueprint.received.clone(),
-    )
+    let timelines: Vec<_> = jobs.filter_map(|own| own.job.timeline).collect();
+    (timelines, blueprint.rated.clone())
 }
 
 /// True for each workload that runs and goes on as it is.
