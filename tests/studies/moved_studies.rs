@@ -216,6 +216,48 @@ fn results_of_another_model_version_are_told_and_kept() {
     weir(sweep.folder.path(), &["report", "out"]).expect(0);
 }
 
+/// A trace is what is in its file, wherever that is: the points are the same after a project has
+/// been moved, and a single run goes on in its own directory.
+#[test]
+fn a_project_may_be_moved_with_its_traces() {
+    let parent = TempDir::new().expect("a directory");
+    let [old, new] = ["old", "new"].map(|name| parent.path().join(name));
+    fs::create_dir(&old).expect("a folder");
+    let (begin, end) = (JOB.find("[[workload]]"), JOB.find("[run]"));
+    let (begin, end) = (begin.expect("a workload"), end.expect("a run"));
+    let trace = "[[workload]]\nname = \"t\"\ntrace = { format = \"flows\", file = \"t.csv\" }\n\n";
+    let experiment = [&JOB[..begin], trace, "[run]\nuntil = \"completion\"\n"].concat();
+    let experiment = experiment.replace("seeds = 3", "");
+    let axis =
+        "[[axis]]\nname = \"latency\"\nkey = \"router.latency\"\nvalues = [\"10 ns\", \"20 ns\"]\n";
+    assert!(JOB[end..].contains("[[axis]]"));
+    fs::write(
+        old.join("t.csv"),
+        "source,destination,bytes,start\n0,2,1000,0\n",
+    )
+    .expect("writes");
+    fs::write(old.join("one.toml"), &experiment).expect("writes");
+    fs::write(old.join("job.toml"), [&experiment, axis].concat()).expect("writes");
+    weir(&old, &["sweep", "run", "job.toml", "--out", "s"]).expect(0);
+    weir(&old, &["run", "one.toml", "--out", "r"]).expect(0);
+    fs::rename(&old, &new).expect("renames");
+    for at in [&new, parent.path()] {
+        let sweep = new.join("s");
+        let told = weir(at, &["sweep", "status", "--json", text(&sweep)]).expect(0);
+        let status: serde_json::Value = serde_json::from_str(&told.stdout).expect("JSON");
+        let states = ["done", "waiting"].map(|state| status[state].as_u64());
+        assert_eq!(states, [Some(2), Some(0)], "{}", told.stdout);
+        weir(at, &["report", text(&sweep)]).expect(0);
+    }
+    weir(&new, &["run", "one.toml", "--out", "r"]).expect(0);
+    fs::write(
+        new.join("t.csv"),
+        "source,destination,bytes,start\n0,2,2000,0\n",
+    )
+    .expect("writes");
+    weir(&new, &["run", "one.toml", "--out", "r"]).expect(2);
+}
+
 #[test]
 fn a_table_is_printed_without_being_written() {
     let sweep = study();

@@ -7,8 +7,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use toml::Value;
 use twox_hash::XxHash3_128;
 use weir_model::program;
 
@@ -87,24 +89,47 @@ const DIGITS: usize = 16;
 /// First characters of the line of an experiment that changes no result.
 pub(crate) const MAX_WALL: &str = "max_wall = ";
 
-/// An experiment without `run.max_wall`.
+/// Key of the hash of a trace's content.
+const CONTENT: &str = "sha256";
+
+/// An experiment without keys that change no result: `run.max_wall`, and the folders of traces,
+/// whose content is known.
 pub(crate) fn lasting(resolved: &str) -> Result<toml::Table, toml::de::Error> {
     let mut table: toml::Table = resolved.parse()?;
-    if let Some(run) = table.get_mut("run").and_then(toml::Value::as_table_mut) {
+    if let Some(run) = table.get_mut("run").and_then(Value::as_table_mut) {
         run.remove("max_wall");
+    }
+    let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
+    let traces = workloads.into_iter().flatten();
+    let traces = traces.filter_map(|one| one.get_mut("trace")?.as_table_mut());
+    for trace in traces.filter(|trace| trace.contains_key(CONTENT)) {
+        if let Some(file) = trace.get_mut("file")
+            && let Some(name) = file.as_str().and_then(|file| Path::new(file).file_name())
+        {
+            *file = name.to_string_lossy().into_owned().into();
+        }
     }
     Ok(table)
 }
 
-/// The hash of a resolved experiment without `run.max_wall`, the schema of results and the version
-/// of the model: equal hashes mean equal results. It is the directory's name of a point of a study.
+/// The hash of a resolved experiment without `run.max_wall` and the folders of its traces, the
+/// schema of results and the version of the model: equal hashes mean equal results. It is the
+/// directory's name of a point of a study.
 pub fn experiment_hash(resolved: &str) -> String {
+    if resolved.contains(CONTENT)
+        && let Ok(table) = lasting(resolved)
+    {
+        return hash_of(&table.to_string());
+    }
     let lines = resolved.split_inclusive('\n');
     let kept: String = lines.filter(|line| !line.starts_with(MAX_WALL)).collect();
     // The line may also be one of a text.
     let same = kept != resolved
         && lasting(resolved).is_ok_and(|table| kept.parse().is_ok_and(|kept| table == kept));
-    let text = if same { &kept } else { resolved };
+    hash_of(if same { &kept } else { resolved })
+}
+
+fn hash_of(text: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(format!(
         "schema {}\nmodel {}\n{text}",
@@ -285,6 +310,17 @@ mod tests {
         file.write_all(body).expect("writes");
         seal(&mut file, Kind::Result, mark()).expect("seals");
         file
+    }
+
+    #[test]
+    fn the_folder_of_a_trace_is_no_part_of_an_experiment() {
+        let text = |file: &str, hash: &str| {
+            format!("[[workload]]\ntrace = {{ file = \"{file}\", sha256 = \"{hash}\" }}\n")
+        };
+        let hash = experiment_hash(&text("/a/b/app.goal", "12"));
+        assert_eq!(experiment_hash(&text("/c/app.goal", "12")), hash);
+        assert_ne!(experiment_hash(&text("/c/app.goal", "13")), hash);
+        assert_ne!(experiment_hash(&text("/a/b/other.goal", "12")), hash);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod values;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -47,6 +47,10 @@ pub struct Setup {
     /// Its folder, absolute: traces are named relative to it.
     #[serde(default)]
     pub folder: PathBuf,
+    /// The same from the directory of the study, in case both are moved: [`SweepDir::prepare`]
+    /// fills it in.
+    #[serde(default)]
+    pub from_here: PathBuf,
     /// Changes from the command line.
     #[serde(flatten)]
     pub options: Options,
@@ -162,7 +166,12 @@ impl SweepDir {
         let points = self.root.join("points");
         fs::create_dir_all(&points).map_err(about(&points))?;
         remove_leftovers(&self.root);
-        let setup = toml::to_string(study).map_err(io::Error::other)?;
+        let root = std::path::absolute(&self.root)?;
+        let setup = Setup {
+            from_here: way_between(&root, &study.folder),
+            ..study.clone()
+        };
+        let setup = toml::to_string(&setup).map_err(io::Error::other)?;
         // Other points may have been begun with files that these do not name.
         let known = self.read_inputs()?;
         let mut inputs = known.clone();
@@ -215,6 +224,11 @@ impl SweepDir {
         if setup.folder.as_os_str().is_empty() {
             setup.folder = setup.file.parent().unwrap_or(Path::new("")).to_path_buf();
         }
+        if !setup.folder.is_dir() && setup.from_here != Path::new("") {
+            // Symbolic links and `..` included.
+            let moved = fs::canonicalize(self.root.join(&setup.from_here));
+            setup.folder = moved.unwrap_or(setup.folder);
+        }
         Ok(setup)
     }
 }
@@ -245,6 +259,17 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 fn parsed<T: for<'de> Deserialize<'de>>(path: &Path, text: io::Result<String>) -> io::Result<T> {
     let text = text.map_err(about(path))?;
     toml::from_str(&text).map_err(|error| about(path)(io::Error::other(error.message())))
+}
+
+/// The relative path that leads from one absolute path to another; empty if that is not absolute.
+fn way_between(from: &Path, to: &Path) -> PathBuf {
+    if !to.is_absolute() {
+        return PathBuf::new();
+    }
+    let parts = from.components().zip(to.components());
+    let common = parts.take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
 }
 
 /// True if two job files have the same title. (The Python package writes its own under new names.)

@@ -188,6 +188,7 @@ impl Sweep {
             options: study.options.clone(),
             text: study.text().to_string(),
             inputs: study.inputs(),
+            ..Setup::default()
         };
         self.dir.prepare(&setup).map_err(|error| {
             Failure::bad_input(format!(
