@@ -222,6 +222,55 @@ fn a_search_goes_on_where_sweeps_have_run_its_points() {
     assert!(drawn.contains("Jiang et al."), "the mark is in the map");
 }
 
+/// A run, a study, another search and the search's own file are not written over.
+#[test]
+fn a_search_keeps_to_its_own_directory() {
+    let search = Search::new(FILE);
+    let folder = search.folder.path();
+    let out = search.out();
+    fs::create_dir(&out).expect("a folder");
+    for (name, text) in [
+        ("result.h5", "a result"),
+        ("job.toml", "title = \"a study\""),
+        (
+            "job.toml",
+            "# Written by `weir tune`: all.\ntitle = \"another: ecn tuned\"",
+        ),
+    ] {
+        fs::write(out.join(name), text).expect("a file");
+        let told = search.tune(&[]);
+        assert_eq!(told.status.code(), Some(2));
+        assert_eq!(fs::read_to_string(out.join(name)).expect("reads"), text);
+        fs::remove_file(out.join(name)).expect("removes");
+    }
+    let own = search.weir(&["tune", "job.toml", "--out", "."]);
+    assert_eq!(own.status.code(), Some(2));
+    let text = fs::read_to_string(folder.join("job.toml")).expect("reads");
+    assert_eq!(text, FILE);
+}
+
+/// The exit code is that of a sweep.
+#[test]
+fn points_of_a_search_that_fail_are_told() {
+    let search = Search::new(FILE);
+    search.json();
+    let points = fs::read_dir(search.out().join("points")).expect("points");
+    let point = points.flatten().next().expect("a point").path();
+    fs::remove_file(point.join("result.h5")).expect("removes");
+    let status = point.join("status.toml");
+    let done = fs::read_to_string(&status).expect("a status");
+    let failed = done.replace(
+        "state = \"done\"",
+        "state = \"failed\"\nreason = \"stalled\"",
+    );
+    assert_ne!(failed, done);
+    fs::write(&status, failed).expect("writes");
+    let told = search.tune(&["--quiet"]);
+    assert_eq!(told.status.code(), Some(1), "{told:?}");
+    let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(words.contains("points failed"), "{words}");
+}
+
 #[test]
 fn what_is_wrong_with_a_search_is_said_before_anything_runs() {
     let scheme = |text: &str| FILE.replace("scheme = \"ecn\"", text);

@@ -216,7 +216,7 @@ fn root(root: &Root, bin_ps: u64) -> String {
                 (routers, groups) => format!("of {} in {groups} groups", count(routers, "router")),
             };
             text.push_str(&format!(
-                " Behind it packets wait at {} {place}",
+                " Packets wait at it and at {} behind it, {place}",
                 count(behind, "port")
             ));
             match tree.nics {

@@ -16,9 +16,10 @@ use crate::cli::studies::sweep::args::CHECKPOINT_EVERY;
 use crate::cli::studies::sweep::run::{How, check_ranks, run_points, stop_at_signals, stopped};
 use crate::cli::studies::sweep::{Sweep, failed};
 use weir_input::ConfigError;
-use weir_result::replace;
+use weir_model::program::exit::FAILED;
+use weir_result::{replace, schema};
 use weir_simulation::config::Catalog;
-use weir_study::tune::{Outcome, Search, Setting, Tune, best};
+use weir_study::tune::{Outcome, Search, Setting, Tune, best, same_search};
 use weir_study::{Options, Point, Points, State, SweepDir, Table, about};
 
 /// Number of the best settings that are printed.
@@ -175,9 +176,19 @@ impl Run<'_> {
 
     /// Runs the missing points of a job file, which is written into the directory first.
     fn stage(&self, out: &Path, job: &str) -> Result<Ran, Failure> {
+        let file = SweepDir::new(out).job();
         let write = || -> std::io::Result<()> {
             fs::create_dir_all(out)?;
-            replace(&SweepDir::new(out).job(), job.as_bytes())
+            let other = match fs::read_to_string(&file) {
+                Ok(there) if same_search(&there, job) => None,
+                Ok(_) => Some("it holds another job.toml"),
+                _ if out.join(schema::FILE).exists() => Some("it holds the result of a run"),
+                _ => None,
+            };
+            match other {
+                Some(what) => Err(std::io::Error::other(what)),
+                None => replace(&file, job.as_bytes()),
+            }
         };
         write().map_err(|error| {
             Failure::bad_input(format!(
@@ -254,7 +265,7 @@ impl Run<'_> {
             let all: Vec<_> = order.iter().map(one).collect();
             let text = json!({ "settings": all, "best": found, "table": sweep.dir.table() });
             write_out(&format!("{text}\n"))?;
-            return Ok(0);
+            return Ok(failed_points(stage));
         }
         let mut text = format!(
             "{} settings of {} run; a map: weir report {}\n\n",
@@ -275,7 +286,7 @@ impl Run<'_> {
             path.display()
         ));
         write_out(&text)?;
-        Ok(0)
+        Ok(failed_points(stage))
     }
 
     fn line(&self, setting: &Setting, outcome: &Outcome, names: &[String], mark: &str) -> String {
@@ -305,6 +316,25 @@ impl Run<'_> {
             "criteria": serde_json::Map::from_iter(criteria),
             "mark": mark.map(|(label, _)| label),
         })
+    }
+}
+
+/// Tells points that failed; the exit code.
+fn failed_points(stage: &Stage) -> u8 {
+    let states = stage.sweep.dir.states(&stage.points);
+    let failed = states
+        .iter()
+        .filter(|state| matches!(state, State::Failed(..)));
+    match failed.count() {
+        0 => 0,
+        count => {
+            let (all, out) = (states.len(), stage.sweep.out.display());
+            tell(format!(
+                "error: {count} of {all} points failed, and their settings have no score; \
+                 `weir sweep status {out}` says why"
+            ));
+            FAILED
+        }
     }
 }
 

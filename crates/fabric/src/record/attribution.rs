@@ -73,10 +73,13 @@ impl<K: Compiled> FabricDomain<K> {
         notes.seen[output as usize] = seen;
         let full = seen.full >= IN_A_ROW;
         let own = if full { Kind::Full } else { Kind::Queued };
+        let requests = self.requests_of(output, notes);
         // An endpoint takes everything at once. Packets that have taken their credit wait for the
         // link.
         let endpoint = matches!(out.wire, Wire::Endpoint(_));
-        let at_link = !endpoint && !prepaid;
+        // All credits of the only queue are on their way while it fills the link.
+        let needs_credit = !endpoint && !(full && self.is_one_queue(output, &requests));
+        let at_link = needs_credit && !prepaid;
         let mut from = 0;
         while let Some(queue) = self.next_ready(output, from, u32::MAX) {
             from = u32::from(queue) + 1;
@@ -94,15 +97,39 @@ impl<K: Compiled> FabricDomain<K> {
             let about = (first, kind, self.fixed.least_room);
             notes.look(&self.pool, channel.queue, now, about);
         }
-        self.look_at_inputs(output, now, own, notes);
+        let own = (own, needs_credit);
+        for &at in &requests {
+            self.look_at_request(at, output, now, own, notes);
+        }
+        notes.requests = requests;
         notes.keep(output);
     }
 
-    /// Examines the flits at the inputs of a router that wait for an output.
-    /// `own`: their reason to wait if there is credit.
-    fn look_at_inputs(&self, output: OutIndex, now: Time, own: Kind, notes: &mut Attribution) {
+    /// True if all packets that wait for an output are for one of its queues.
+    fn is_one_queue(&self, output: OutIndex, requests: &[RequestIndex]) -> bool {
+        let first = self.next_ready(output, 0, u32::MAX);
+        let more = |queue: u16| self.next_ready(output, u32::from(queue) + 1, u32::MAX);
+        let mut wanted = requests.iter().map(|&at| self.wanted_queue(at));
+        let Some(one) = first.or_else(|| wanted.next()) else {
+            return true;
+        };
+        first.and_then(more).is_none() && wanted.all(|queue| queue == one)
+    }
+
+    /// The queue of its output that the head of a queue at an input goes to.
+    fn wanted_queue(&self, at: RequestIndex) -> u16 {
+        let request = self.ports.requests.get(at);
+        match self.has_alternatives() {
+            true => request.out_queue,
+            false => self.pool.get(request.queue.head).queue,
+        }
+    }
+
+    /// The queues at the inputs of a router with packets that wait for an output.
+    fn requests_of(&self, output: OutIndex, notes: &mut Attribution) -> Vec<RequestIndex> {
         let classes = usize::from(self.fixed.classes.count());
         let mut requests = std::mem::take(&mut notes.requests);
+        requests.clear();
         for class in 0..classes {
             let first = self.ports.rings.outputs[output as usize * classes + class].next;
             let mut at = first;
@@ -120,31 +147,25 @@ impl<K: Compiled> FabricDomain<K> {
                 }
             }
         }
-        for at in requests.drain(..) {
-            self.look_at_request(at, output, now, own, notes);
-        }
-        notes.requests = requests;
+        requests
     }
 
-    /// Looks at the packets of a queue at an input that wait for an output.
+    /// Looks at the packets of a queue at an input that wait for an output. `own`: their reason if
+    /// they have credit, and whether they may lack it.
     fn look_at_request(
         &self,
         at: RequestIndex,
         output: OutIndex,
         now: Time,
-        own: Kind,
+        (own, needs_credit): (Kind, bool),
         notes: &mut Attribution,
     ) {
         let request = *self.ports.requests.get(at);
         let out = &self.ports.outputs[output as usize];
         let timing = &self.timings[out.timing as usize];
-        let packet = self.pool.get(request.queue.head);
-        let queue = match self.has_alternatives() {
-            true => request.out_queue,
-            false => packet.queue,
-        };
+        let queue = self.wanted_queue(at);
         let place = match out.wire {
-            Wire::Endpoint(_) => None,
+            _ if !needs_credit => None,
             // Packets that have their credit and wait for the full link are the reason why the
             // others lack credit.
             _ if own == Kind::Full && Self::is_prepaid(timing) => None,

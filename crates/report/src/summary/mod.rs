@@ -256,7 +256,7 @@ fn notes(lines: &mut Vec<String>, digest: &Digest) {
     lines.push(String::new());
     for note in digest.notes.iter().take(NOTES) {
         let label = match note.kind.as_str() {
-            "trace" => "trace",
+            own @ ("trace" | "fork") => own,
             _ => "warning",
         };
         labelled(lines, label, &note.text);

@@ -63,7 +63,8 @@ fn failures(result: &ResultFile) -> Result<Vec<(RouterPort, f64)>, TraceError> {
         true => 0.0,
         false => now[row] as f64 / built[row] as f64,
     };
-    let own = (0..router.len()).filter(|&row| nic[row] == 0);
+    // Until the end of the run, others are as built.
+    let own = (0..router.len()).filter(|&row| nic[row] == 0 && from[row] < end);
     let own = own.map(|row| ((router[row] as u32, port[row] as u16), left(row)));
     Ok(own.filter(|&(_, left)| left < 1.0).collect())
 }

@@ -101,7 +101,7 @@ impl Claim {
         let reader = Reader { given, axes, jobs };
         let metric = reader.metric("metric", &file.metric)?;
         let reduce = reader.reduce(&file, &metric)?;
-        let reference = reader.reference(&file, &metric)?;
+        let reference = reader.reference(&file, &metric, reduce.as_ref())?;
         let unit = unit(&metric, &reduce, &reference, axes);
         let selection = Selection::of(given, "where", axes)?;
         let mut needs = vec![Need::metric(&reader.at("metric"), &metric, &selection)];
@@ -299,7 +299,12 @@ impl Reader<'_> {
         ))
     }
 
-    fn reference(&self, file: &ClaimFile, own: &Metric) -> Result<Option<Reference>, ConfigError> {
+    fn reference(
+        &self,
+        file: &ClaimFile,
+        own: &Metric,
+        reduce: Option<&Reduce>,
+    ) -> Result<Option<Reference>, ConfigError> {
         let (key, ratio, reference) = match (&file.ratio, &file.difference) {
             (None, None) => return Ok(None),
             (Some(reference), None) => ("ratio", true, reference),
@@ -326,6 +331,16 @@ impl Reader<'_> {
         };
         let at = self.at(key);
         let places = Selection::elsewhere(&at, self.axes)?;
+        let first = reduce.filter(|one| matches!(one.how, ReduceHow::First(_)));
+        if let Some(first) = first
+            && places.iter().any(|(axis, _)| *axis == first.axis)
+        {
+            return Err(self.refuse(
+                &format!("{key}.where"),
+                "this is a place on the axis along which `first` looks, and no measure of it",
+                "name places of other axes",
+            ));
+        }
         if places.is_empty() && metric == *own {
             return Err(self.refuse(
                 key,
@@ -446,8 +461,13 @@ impl Reader<'_> {
             return Err(self.refuse("", "a claim has one bound", "give `min` or `max`"));
         };
         let axis = self.axis("monotone.axis", axis)?;
+        let own = &self.axes[axis].values;
+        let mut values: Vec<usize> = (0..own.len()).collect();
+        // Texts stay in the order in which they are written.
+        let number = |&at: &usize| own[at].number.unwrap_or_default();
+        values.sort_by(|a, b| number(a).total_cmp(&number(b)));
         Ok(Trend {
-            values: (0..self.axes[axis].values.len()).collect(),
+            values,
             axis,
             rising: *direction == Slope::Rising,
             strict: false,

@@ -254,6 +254,51 @@ fn saturation_lies_between_two_loads() {
     assert_eq!(same.holds, Some(false), "{same:?}");
 }
 
+/// Beyond the last place, 0.8, is at least 0.8 more than the first one, 0.
+#[test]
+fn nowhere_is_far_from_zero() {
+    for (bound, holds) in [("min = 0.5", true), ("max = 0.5", false)] {
+        let text = format!(
+            "{}\n[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"latency.message.mean\"\n\
+             where = {{ routing = \"par\" }}\nalong = \"load\"\nfirst = {{ above = \"1.5 us\" }}\n\
+             difference = {{ where = {{ routing = \"valiant\" }} }}\n{bound}\n",
+            AXES.replace("0.1,", "0.0,")
+        );
+        let study = study(&text);
+        let slow = |_: &str, routing: &str, _: f64, _: u64| {
+            Some(if routing == "valiant" { 2e3 } else { 1e3 })
+        };
+        let verdict = study.verdicts(&table(&study, 1, slow)).remove(0);
+        assert_eq!(verdict.holds, Some(holds), "{verdict:?}");
+    }
+}
+
+/// A place on an axis and a measure there have nothing in common.
+#[test]
+fn a_place_is_not_compared_with_a_measure() {
+    let text = format!(
+        "{AXES}\n[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"latency.message.mean\"\n\
+         along = \"load\"\nfirst = {{ above = \"3 us\" }}\n\
+         ratio = {{ where = {{ load = 0.2 }} }}\nmax = 1\n"
+    );
+    let error = study_with("", &text, &Options::default()).unwrap_err();
+    let words = "ratio.where: this is a place on the axis";
+    assert!(error.message.contains(words), "{error}");
+}
+
+/// Numbers rise as numbers, in whatever order they are written.
+#[test]
+fn a_slope_goes_by_numbers() {
+    let text = format!(
+        "{}\n[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"latency.message.mean\"\n\
+         monotone = {{ axis = \"load\", direction = \"rising\" }}\n",
+        AXES.replace("[0.1, 0.2, 0.4, 0.8]", "[0.8, 0.1, 0.4, 0.2]")
+    );
+    let study = study(&text);
+    let verdict = study.verdicts(&table(&study, 1, numbers)).remove(0);
+    assert_eq!(verdict.holds, Some(true), "{verdict:?}");
+}
+
 #[test]
 fn the_points_of_a_claim_are_counted_with_those_it_compares_with() {
     let more = format!(

@@ -20,7 +20,7 @@ use weir_simulation::config::{Catalog, Document};
 
 pub use parameter::Parameter;
 pub use search::{Search, Setting, best};
-pub use stage::Outcome;
+pub use stage::{Outcome, same_search};
 
 /// Default number of runs.
 const RUNS: u32 = 60;

@@ -227,10 +227,12 @@ impl Parameter {
     /// The value of a share of the range, 0 to 1, as it is run.
     pub fn value(&self, share: f64) -> f64 {
         let share = share.clamp(0.0, 1.0);
-        self.rounded(match self.scale {
+        let value = match self.scale {
             ScaleKind::Linear => self.from + (self.to - self.from) * share,
             ScaleKind::Log => self.from * (self.to / self.from).powf(share),
-        })
+        };
+        // Three digits may be beyond an end.
+        self.rounded(value).clamp(self.from, self.to)
     }
 
     /// The share of the range at which a value lies.

@@ -8,6 +8,19 @@ use weir_input::ConfigError;
 use weir_input::Given;
 use weir_input::registry::range::ScaleKind;
 
+/// Beginning of the job files that a search writes.
+const WRITTEN: &str = "# Written by `weir tune`";
+
+/// True if two job files are of one search: both were written by one, with the same title.
+pub fn same_search(one: &str, other: &str) -> bool {
+    let title = |text: &str| {
+        let mut lines = text.lines();
+        let written = lines.next().is_some_and(|line| line.starts_with(WRITTEN));
+        lines.next().filter(|_| written).map(str::to_string)
+    };
+    title(one).is_some_and(|own| title(other) == Some(own))
+}
+
 /// The axis of the references.
 const REFERENCE: &str = "reference";
 
@@ -94,7 +107,7 @@ impl Tune {
             .as_ref()
             .map(|seeds| format!("seeds = {seeds:?}\n"));
         format!(
-            "# Written by `weir tune`: {what}.\ntitle = {:?}\n{}",
+            "{WRITTEN}: {what}.\ntitle = {:?}\n{}",
             format!("{}: {} tuned", self.title, self.scheme),
             seeds.unwrap_or_default()
         )

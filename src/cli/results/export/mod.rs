@@ -20,6 +20,19 @@ use weir_simulation::config::Catalog;
 /// If the result cannot be read, lacks what the format needs, or the file cannot be written.
 pub fn export(options: &ExportOptions, catalog: &Catalog) -> Result<String, Failure> {
     let format = format(options);
+    let own = [options.result.clone(), options.result.join(schema::FILE)];
+    let [result, inside, file] = [&own[0], &own[1], &options.file].map(|path| path.canonicalize());
+    if let Ok(file) = file
+        && [result, inside]
+            .into_iter()
+            .flatten()
+            .any(|own| own == file)
+    {
+        return Err(wrong_with(
+            format!("{} is what is to be exported", options.file.display()),
+            "name another file",
+        ));
+    }
     if options.topology {
         return topology::export(options, format, catalog);
     }

@@ -163,8 +163,12 @@ impl Evaluation<'_> {
         let nowhere = |value: f64| value == f64::INFINITY;
         let (value, words) = match (nowhere(own), nowhere(other)) {
             (false, false) => (result(own, other), ""),
-            (true, false) if other > 0.0 => (result(self.last(claim, at), other), "at least "),
-            (false, true) if own >= 0.0 => (result(own, self.last(claim, &there)), "at most "),
+            (true, false) if other > 0.0 || !ratio => {
+                (result(self.last(claim, at), other), "at least ")
+            }
+            (false, true) if own >= 0.0 || !ratio => {
+                (result(own, self.last(claim, &there)), "at most ")
+            }
             _ => (f64::NAN, ""),
         };
         let numbers = format!("{} and {}", number(own), number(other));
