@@ -57,6 +57,17 @@ fn buffers_below_the_credit_round_trip_are_told() {
         (share.expect("a share") - expected).abs() < 1e-9,
         "{share:?}"
     );
+    // Stored, it leaves at twice the rate of the link after it is whole, 12 ns later, or at its
+    // rate.
+    let stored = short.clone().set("router.switching", "store_and_forward");
+    for (more, kept) in [("16 packets", 12.0), ("none", 24.0)] {
+        let own = stored.clone().set("router.output_queue", more);
+        let crossing = if more == "none" { 10.0 } else { 0.0 };
+        let expected = 40.0 * 24.0 / (2_000.0 + 24.0 + kept + crossing);
+        let share = checked(&own)["credit_shares"]["global"].as_f64();
+        let share = share.expect("a share");
+        assert!((share - expected).abs() < 1e-9, "{share} {expected}");
+    }
     assert!(checked(&network(0.9, "auto"))["credit_shares"]["global"].is_null());
     let warned = |experiment: &Experiment| {
         let plan = experiment.plan();

@@ -93,7 +93,7 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/occupancy",
-        about: "What every router held at chosen times: multiples of `output.occupancy`, or of \
+        about: "Data waiting in every router at chosen times: multiples of `output.occupancy`, or of \
                 twice, four times … as much where there would be more than 1,048,576 times or \
                 16,777,216 numbers. Only if asked for.",
         attributes: &[],

@@ -134,7 +134,7 @@ pub const OCCUPANCY: [Column; 3] = [
         "bytes",
         "u64, time x router",
         "B",
-        "data held by the router at that time",
+        "data waiting in the router at that time; packets in its pipeline may count or not",
     ),
 ];
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::super::plan::{Plan, Warning};
 use super::offered;
 use crate::config::Experiment;
-use weir_fabric::{Network, Place, RouterParameters};
-use weir_input::Buffer;
+use weir_fabric::{BufferPer, Network, Place, RouterParameters};
+use weir_input::{Buffer, OutputQueue, Speedup};
 use weir_model::{Invalid, KindName, LinkKind, Time};
 use weir_network::topology::Link;
 
@@ -60,7 +60,12 @@ pub(super) fn short_buffers(experiment: &Experiment, plan: &Plan) -> Vec<Warning
     let short = kinds.filter_map(|(((name, kind), least), offered)| {
         let (share, from) = least?;
         let kind = LinkKind(kind);
-        let all = share * f64::from(network.queues(kind));
+        let shared = match network.topology.far_end(from) {
+            Some(Place::Router(next, _)) => network.router(next).buffer_per == BufferPer::Port,
+            _ => false,
+        };
+        let queues = if shared { 1 } else { network.queues(kind) };
+        let all = (share * f64::from(queues)).min(1.0);
         (kind != LinkKind::TERMINAL && offered > all).then_some((name, all, from, offered))
     });
     let warn = |(name, all, from, offered): (&KindName, f64, Place, f64)| {
@@ -137,7 +142,21 @@ fn carried(network: &Network, from: Place, link: &Link, back: Time) -> f64 {
         true => own.latency,
         false => 0,
     };
-    let parts = [crossing, link.latency, back, next.credit_delay, packet];
+    let stored = match (next.switching.stores(), next.speedup) {
+        (true, Speedup::Times(times)) if next.output_queue != OutputQueue::None => {
+            (packet as f64 / times) as Time
+        }
+        (true, _) if next.output_queue == OutputQueue::None => packet,
+        _ => 0,
+    };
+    let parts = [
+        crossing,
+        link.latency,
+        back,
+        next.credit_delay,
+        packet,
+        stored,
+    ];
     let trip = parts.into_iter().fold(0, Time::saturating_add);
     let packets = built / u64::from(longest);
     (packets as f64 * packet as f64 / trip as f64).min(1.0)
