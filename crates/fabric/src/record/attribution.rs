@@ -78,8 +78,8 @@ impl<K: Compiled> FabricDomain<K> {
         // link.
         let endpoint = matches!(out.wire, Wire::Endpoint(_));
         // All credits of the only queue are on their way while it fills the link.
-        let needs_credit = !endpoint && !(full && self.is_one_queue(output, &requests));
-        let at_link = needs_credit && !prepaid;
+        let needs_none = endpoint || full && self.is_one_queue(output, &requests);
+        let at_link = !needs_none && !prepaid;
         let mut from = 0;
         while let Some(queue) = self.next_ready(output, from, u32::MAX) {
             from = u32::from(queue) + 1;
@@ -97,7 +97,7 @@ impl<K: Compiled> FabricDomain<K> {
             let about = (first, kind, self.fixed.least_room);
             notes.look(&self.pool, channel.queue, now, about);
         }
-        let own = (own, needs_credit);
+        let own = (own, needs_none);
         for &at in &requests {
             self.look_at_request(at, output, now, own, notes);
         }
@@ -151,13 +151,13 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Looks at the packets of a queue at an input that wait for an output. `own`: their reason if
-    /// they have credit, and whether they may lack it.
+    /// they have credit, and true if they need none.
     fn look_at_request(
         &self,
         at: RequestIndex,
         output: OutIndex,
         now: Time,
-        (own, needs_credit): (Kind, bool),
+        (own, needs_none): (Kind, bool),
         notes: &mut Attribution,
     ) {
         let request = *self.ports.requests.get(at);
@@ -165,7 +165,7 @@ impl<K: Compiled> FabricDomain<K> {
         let timing = &self.timings[out.timing as usize];
         let queue = self.wanted_queue(at);
         let place = match out.wire {
-            _ if !needs_credit => None,
+            _ if needs_none => None,
             // Packets that have their credit and wait for the full link are the reason why the
             // others lack credit.
             _ if own == Kind::Full && Self::is_prepaid(timing) => None,
