@@ -241,6 +241,7 @@ fn a_search_keeps_to_its_own_directory() {
         let told = search.tune(&[]);
         assert_eq!(told.status.code(), Some(2));
         assert_eq!(fs::read_to_string(out.join(name)).expect("reads"), text);
+        assert!(!out.join("references").exists(), "nothing has run");
         fs::remove_file(out.join(name)).expect("removes");
     }
     let own = search.weir(&["tune", "job.toml", "--out", "."]);

@@ -82,10 +82,13 @@ fn searched(options: &TuneOptions, catalog: &Catalog) -> Result<u8, Failure> {
     run.say_what_is_searched();
     let references = match run.tune.reference_job() {
         None => None,
-        Some(text) => match run.stage(&run.out.join("references"), &text)? {
-            Ran::Done(stage) => Some(stage),
-            Ran::Ends(code) => return Ok(code),
-        },
+        Some(text) => {
+            check_free(&run.out, &text)?;
+            match run.stage(&run.out.join("references"), &text)? {
+                Ran::Done(stage) => Some(stage),
+                Ran::Ends(code) => return Ok(code),
+            }
+        }
     };
     let compared = references.as_ref();
     let compared = compared.map(|stage| (&stage.sweep.study, &stage.table));
@@ -176,26 +179,11 @@ impl Run<'_> {
 
     /// Runs the missing points of a job file, which is written into the directory first.
     fn stage(&self, out: &Path, job: &str) -> Result<Ran, Failure> {
-        let file = SweepDir::new(out).job();
-        let write = || -> std::io::Result<()> {
-            fs::create_dir_all(out)?;
-            let other = match fs::read_to_string(&file) {
-                Ok(there) if same_search(&there, job) => None,
-                Ok(_) => Some("it holds another job.toml"),
-                _ if out.join(schema::FILE).exists() => Some("it holds the result of a run"),
-                _ => None,
-            };
-            match other {
-                Some(what) => Err(std::io::Error::other(what)),
-                None => replace(&file, job.as_bytes()),
-            }
-        };
-        write().map_err(|error| {
-            Failure::bad_input(format!(
-                "error: cannot write into {}: {error}\n  help: name another directory with --out",
-                out.display()
-            ))
-        })?;
+        check_free(out, job)?;
+        let write = fs::create_dir_all(out);
+        write
+            .and_then(|()| replace(&SweepDir::new(out).job(), job.as_bytes()))
+            .map_err(|error| cannot_write(out, &error.to_string()))?;
         let sweep = Sweep::in_own(out, self.catalog)?;
         let points = sweep.points()?;
         let all: Vec<&Point> = points.iter().collect();
@@ -317,6 +305,25 @@ impl Run<'_> {
             "mark": mark.map(|(label, _)| label),
         })
     }
+}
+
+/// Refuses a directory that holds something else than this search.
+fn check_free(out: &Path, job: &str) -> Result<(), Failure> {
+    match fs::read_to_string(SweepDir::new(out).job()) {
+        Ok(there) if same_search(&there, job) => Ok(()),
+        Ok(_) => Err(cannot_write(out, "it holds another job.toml")),
+        _ if out.join(schema::FILE).exists() => {
+            Err(cannot_write(out, "it holds the result of a run"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn cannot_write(out: &Path, why: &str) -> Failure {
+    Failure::bad_input(format!(
+        "error: cannot write into {}: {why}\n  help: name another directory with --out",
+        out.display()
+    ))
 }
 
 /// Tells points that failed; the exit code.
