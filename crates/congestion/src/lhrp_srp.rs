@@ -129,15 +129,11 @@ impl Rules for LhrpSrp {
     }
 
     fn acts(&self) -> Option<Acts> {
-        let act = Act {
+        Some(Acts::at_once(Act {
             counters: &[DROPPED_FABRIC, DROPPED_LAST_HOP, ABSORBED],
             did: "dropped a packet or took a reservation",
             parameter: "threshold",
-        };
-        Some(Acts {
-            notices: act,
-            responds: act,
-        })
+        }))
     }
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {

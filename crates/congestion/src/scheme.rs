@@ -176,23 +176,23 @@ impl Acts {
     /// The steps of a scheme whose sources wait, with no other sign. Argument: the parameter to
     /// check.
     pub const fn pacing(parameter: &'static str) -> Acts {
-        let held = Act::holding_back(parameter);
+        Acts::at_once(Act::holding_back(parameter))
+    }
+
+    /// The steps of a scheme whose one action is both.
+    pub const fn at_once(act: Act) -> Acts {
         Acts {
-            notices: held,
-            responds: held,
+            notices: act,
+            responds: act,
         }
     }
 
     /// The steps of a scheme that drops packets. Argument: the parameter to check.
     pub const fn dropping(threshold: &'static str) -> Acts {
-        let drops = Act {
+        Acts::at_once(Act {
             counters: &[DROPPED_FABRIC, DROPPED_LAST_HOP],
             did: "dropped a packet",
             parameter: threshold,
-        };
-        Acts {
-            notices: drops,
-            responds: drops,
-        }
+        })
     }
 }

@@ -36,10 +36,9 @@ struct Parameters {
     timeout: TimeSpan,
     /// Maximum number of dropped packets in recovery, from reservation to acknowledgement, of an
     /// endpoint's interface to one destination, all jobs together. Others wait, and new packets go
-    /// on speculatively. 0: any number. The paper
-    /// names no limit. With few, long messages are slow; without a limit, reservations and late
-    /// packets may fill the buffers of a crowded endpoint. Its Figure 5, of messages of one packet,
-    /// is that of 1.
+    /// on speculatively. 0: any number. The paper names no limit. With few, long messages are slow;
+    /// without a limit, reservations and late packets may fill the buffers of a crowded endpoint.
+    /// Its Figure 5, of messages of one packet, is that of 1.
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     reservations: u32,
     /// Time that a schedule books for each requested flit, over its time on the link; at least 1.

@@ -7,6 +7,7 @@ use weir::model::Time;
 use weir::result::Data;
 use weir::simulation::{Plan, fork};
 
+use crate::networks::failures::failing;
 use crate::support::attack::at_length;
 use crate::support::{
     Experiment, assert_same, go_on_from, resume_on, run_counting, run_on, run_saving, run_sharing,
@@ -435,11 +436,9 @@ fn changes_that_the_state_cannot_follow_are_refused() {
 #[test]
 fn changes_that_need_another_state_are_refused() {
     let one = experiment("lhrp");
-    let down: toml::Table = r#"failure = [{ links = "global", count = 1, down = true }]"#
-        .parse()
-        .expect("TOML");
-    let failing = one.clone().set("failure", down["failure"].clone());
-    let failing = with(&with(&failing, 2, "start", "3 us"), 2, "enabled", false);
+    let down = "failure = [{ links = \"global\", count = 1, down = true }]";
+    let fails = with(&failing(&one, down), 2, "start", "3 us");
+    let fails = with(&fails, 2, "enabled", false);
     let timeline = one.clone().set("output.timeline.routers", "all");
     let codes = experiment("codes_cc");
     let mesh: toml::Table = "topology.file = \"mesh-64\"\nrouting.algorithm = \"dor\""
@@ -447,12 +446,7 @@ fn changes_that_need_another_state_are_refused() {
         .expect("TOML");
     let mesh = begun(Experiment::of(mesh));
     for (one, key, value, words) in [
-        (
-            &failing,
-            "run.seed",
-            Value::from(2),
-            "other links would fail",
-        ),
+        (&fails, "run.seed", Value::from(2), "other links would fail"),
         (
             &timeline,
             "workload.incast.enabled",

@@ -93,8 +93,8 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/occupancy",
-        about: "Data waiting in every router at chosen times: multiples of `output.occupancy`, or of \
-                twice, four times … as much where there would be more than 1,048,576 times or \
+        about: "Data waiting in every router at chosen times: multiples of `output.occupancy`, or \
+                of twice, four times … as much where there would be more than 1,048,576 times or \
                 16,777,216 numbers. Only if asked for.",
         attributes: &[],
         columns: &[&OCCUPANCY],

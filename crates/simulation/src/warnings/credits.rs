@@ -6,7 +6,7 @@ use super::super::plan::{Plan, Warning};
 use super::offered;
 use crate::config::Experiment;
 use weir_fabric::{BufferPer, Network, Place, RouterParameters};
-use weir_input::{Buffer, OutputQueue, Speedup};
+use weir_input::{Buffer, OutputQueue};
 use weir_model::{Invalid, KindName, LinkKind, Time};
 use weir_network::topology::Link;
 
@@ -142,12 +142,10 @@ fn carried(network: &Network, from: Place, link: &Link, back: Time) -> f64 {
         true => own.latency,
         false => 0,
     };
-    let stored = match (next.switching.stores(), next.speedup) {
-        (true, Speedup::Times(times)) if next.output_queue != OutputQueue::None => {
-            (packet as f64 / times) as Time
-        }
-        (true, _) if next.output_queue == OutputQueue::None => packet,
-        _ => 0,
+    let stored = match (next.switching.stores(), next.output_queue) {
+        (false, _) => 0,
+        (true, OutputQueue::None) => packet,
+        (true, _) => network.crossbar(next, link).time(longest),
     };
     let parts = [
         crossing,

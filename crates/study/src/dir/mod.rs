@@ -273,7 +273,7 @@ fn way_between(from: &Path, to: &Path) -> PathBuf {
 }
 
 /// True if two job files have the same title. (The Python package writes its own under new names.)
-fn same_title(one: &str, other: &str) -> bool {
+pub(crate) fn same_title(one: &str, other: &str) -> bool {
     let title = |text: &str| {
         let table: toml::Table = toml::from_str(text).ok()?;
         table.get("title")?.as_str().map(str::to_string)

@@ -2,6 +2,7 @@
 
 use super::read::divided;
 use super::{SECTION, Setting, Tune};
+use crate::dir::same_title;
 use crate::metric::names::{CRITERION, SCORE};
 use crate::{Study, Table};
 use weir_input::ConfigError;
@@ -13,12 +14,7 @@ const WRITTEN: &str = "# Written by `weir tune`";
 
 /// True if two job files are of one search: both were written by one, with the same title.
 pub fn same_search(one: &str, other: &str) -> bool {
-    let title = |text: &str| {
-        let mut lines = text.lines();
-        let written = lines.next().is_some_and(|line| line.starts_with(WRITTEN));
-        lines.next().filter(|_| written).map(str::to_string)
-    };
-    title(one).is_some_and(|own| title(other) == Some(own))
+    [one, other].iter().all(|text| text.starts_with(WRITTEN)) && same_title(one, other)
 }
 
 /// The axis of the references.

@@ -6,12 +6,11 @@ mod replay;
 mod timeline;
 mod topology;
 
-use std::path::PathBuf;
-
 use crate::cli::args::{ExportFormat, ExportOptions};
 use crate::cli::process::failure::Failure;
+use crate::cli::results::inspect::file_of;
 use refusal::wrong_with;
-use weir_result::{ResultFile, schema};
+use weir_result::ResultFile;
 use weir_simulation::config::Catalog;
 
 /// Writes a result in another format.
@@ -20,13 +19,9 @@ use weir_simulation::config::Catalog;
 /// If the result cannot be read, lacks what the format needs, or the file cannot be written.
 pub fn export(options: &ExportOptions, catalog: &Catalog) -> Result<String, Failure> {
     let format = format(options);
-    let own = [options.result.clone(), options.result.join(schema::FILE)];
-    let [result, inside, file] = [&own[0], &own[1], &options.file].map(|path| path.canonicalize());
-    if let Ok(file) = file
-        && [result, inside]
-            .into_iter()
-            .flatten()
-            .any(|own| own == file)
+    let path = file_of(&options.result);
+    if let (Ok(own), Ok(file)) = (path.canonicalize(), options.file.canonicalize())
+        && own == file
     {
         return Err(wrong_with(
             format!("{} is what is to be exported", options.file.display()),
@@ -36,11 +31,6 @@ pub fn export(options: &ExportOptions, catalog: &Catalog) -> Result<String, Fail
     if options.topology {
         return topology::export(options, format, catalog);
     }
-    let inside = options.result.join(schema::FILE);
-    let path: PathBuf = match options.result.is_dir() {
-        true => inside,
-        false => options.result.clone(),
-    };
     if !path.exists() {
         return Err(wrong_with(
             format!("there is no {}", path.display()),
