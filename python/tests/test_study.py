@@ -6,6 +6,7 @@ import shutil
 
 import h5py
 import numpy
+import pandas
 import pytest
 
 import weir
@@ -130,6 +131,10 @@ def test_claims_are_those_of_the_file(study, program):
     text = (study / "claims.csv").read_text()
     (study / "claims.csv").write_text(text.replace("Valiant routes", "'-1 ns (routes)"))
     assert weir.claims(study).loc["long-ways", "says"] == "-1 ns (routes) are longer."
+    (study / "claims.csv").write_text('id,says,measured,bound,holds\n007,NA,0.158,1,yes\nNA,5,0.1,1,undecided\n')
+    others = weir.claims(study)
+    assert others.index.tolist() == ["007", "NA"] and others["says"].tolist() == ["NA", "5"]
+    assert others["measured"].tolist() == ["0.158", "0.1"] and others["holds"].tolist() == [True, pandas.NA]
     (study / "claims.csv").write_text(text)
     with open(study / "claims.csv", newline="", encoding="utf-8") as file:
         assert next(csv.DictReader(file))["measured"] == str(claims.loc["long-ways", "measured"])

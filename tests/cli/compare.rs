@@ -301,6 +301,60 @@ fn keys_are_those_of_the_points_that_are_compared() {
     assert_eq!(keys, ["axis load", "nic.max_packet"]);
 }
 
+/// The study with these values on its axis, and one seed.
+fn named(values: &str) -> String {
+    let unnamed = "name = \"load\"\nkey = \"workload.0.load\"\nvalues = [0.1, 0.4]";
+    assert!(JOB.contains(unnamed));
+    let axis = format!("name = \"burst\"\nvalues = [{values}]");
+    JOB.replace(unnamed, &axis)
+        .replace("seeds = 3", "seeds = 1")
+}
+
+fn at_load(name: &str, load: f64) -> String {
+    format!("{{ label = \"{name}\", \"workload.0.load\" = {load} }}")
+}
+
+#[test]
+fn keys_are_compared_point_by_point() {
+    let [weak, strong] = [at_load("weak", 0.1), at_load("strong", 0.4)];
+    let (_a, first) = swept(&named(&format!("{weak}, {strong}")), &[]);
+    let (_b, turned) = swept(&named(&format!("{strong}, {weak}")), &[]);
+    let all = json(&[&first, &turned]);
+    assert!(
+        !all["remarks"].to_string().contains("another workload"),
+        "{all}"
+    );
+    let keys = all["keys"].as_array().expect("a list");
+    assert_eq!(keys.len(), 1, "the axis has another order: {keys:?}");
+    let [weak, strong] = [at_load("weak", 0.4), at_load("strong", 0.1)];
+    let (_c, swapped) = swept(&named(&format!("{weak}, {strong}")), &[]);
+    let all = json(&[&first, &turned, &swapped]);
+    let remarks = all["remarks"].to_string();
+    assert!(
+        remarks.contains("C has another workload than A."),
+        "{remarks}"
+    );
+    let keys = all["keys"].as_array().expect("a list");
+    let load = keys
+        .iter()
+        .find(|key| key["key"] == "workload.uniform.load");
+    let values = &load.expect("the load differs")["values"];
+    let expected = serde_json::json!({ "A": "0.1, 0.4", "B": "0.1, 0.4", "C": "0.4, 0.1" });
+    assert_eq!(*values, expected);
+}
+
+#[test]
+fn metrics_that_one_study_lacks_are_named() {
+    let metrics = "metrics = [\"ports.global.busy_share\"]";
+    let (_a, first) = swept(&format!("{metrics}\n{JOB}"), &[]);
+    let (_b, second) = swept(JOB, &[]);
+    let said = compare(&[&first, &second], &[]).expect(0).stdout;
+    let words = "Metrics that B lacks are left out: ports.global.busy_share.";
+    assert!(said.contains(words), "{said}");
+    let said = compare(&[&second, &first], &[]).expect(0).stdout;
+    assert!(!said.contains("are left out"), "{said}");
+}
+
 #[test]
 fn an_axis_with_one_value_in_each_may_differ() {
     let scheme = |name: &str| {

@@ -96,10 +96,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
     bound: 70,
     above: &[
         (
-            "tests/studies/tune.rs fn what_is_wrong_with_a_search_is_said_before_anything_runs",
-            78,
-        ),
-        (
             "tests/studies/slowdown.rs fn the_sweep_runs_a_job_alone_by_itself_and_compares",
             92,
         ),

@@ -252,14 +252,39 @@ fn every_command_tells_it() {
     }
     told(&Cli::run(&text).arg("--quiet").succeeds().stderr);
     // If only some points are concerned, their number is given.
-    let axis = "\n[[axis]]\nname = \"stop\"\nkey = \"workload.u.stop\"\nvalues = [\"1 us\", \"3 us\", \"2 us\"]\n";
-    let plan = Cli::weir(
-        &format!("{text}{axis}"),
-        &["sweep", "plan", "experiment.toml"],
-    );
-    let stderr = plan.succeeds().stderr;
+}
+
+/// A warning that differs in its numbers is told once, and at how many points.
+#[test]
+fn points_of_a_sweep_are_told_together() {
+    let text = uniform()
+        .with("shared", true)
+        .set("run.warmup", "2 us")
+        .text();
+    let planned = |more: &str| {
+        let job = format!("{text}\n{more}");
+        let plan = Cli::weir(&job, &["sweep", "plan", "experiment.toml"]);
+        plan.succeeds().stderr
+    };
+    for (stops, told) in [
+        ("\"1 us\", \"3 us\", \"5 us\"", "(at 1 of 3 points)"),
+        (
+            "\"1 us\", \"3 us\", \"2 us\"",
+            "(at 2 of 3 points, with other numbers)",
+        ),
+    ] {
+        let axis = "[[axis]]\nname = \"stop\"\nkey = \"workload.u.stop\"";
+        let stderr = planned(&format!("{axis}\nvalues = [{stops}]\n"));
+        assert_eq!(stderr.matches("warning: ").count(), 1, "{stderr}");
+        assert_eq!(stderr.matches(told).count(), 1, "{stderr}");
+    }
+    // Another key is another warning.
+    let job = |stop: &str| {
+        let traffic = "pattern = { kind = \"uniform\" }\nload = 0.1\nmessage = \"4 flits\"";
+        format!("[[workload]]\n{traffic}\nshared = true\nstop = \"{stop}\"\n")
+    };
+    let stderr = planned(&format!("{}{}", job("1 us"), job("2 us")));
     assert_eq!(stderr.matches("warning: ").count(), 2, "{stderr}");
-    assert_eq!(stderr.matches("(at 1 of 3 points)").count(), 2, "{stderr}");
 }
 
 #[test]
@@ -375,4 +400,17 @@ fn a_scheme_that_does_nothing_says_so() {
     // One that only takes reservations does something.
     let reserving = uniform().set("congestion.scheme", "lhrp_srp");
     assert!(idle(reserving.set("congestion.reserve_from", "1 flits")).is_empty());
+}
+
+#[test]
+fn a_failure_after_the_end_is_told() {
+    let down = |at: &str| -> toml::Table {
+        let text = format!("links = [{{ router = 0, port = 2 }}]\ndown = true\nat = \"{at}\"");
+        text.parse().expect("TOML")
+    };
+    let found = warnings(&uniform().set("failure", vec![down("9 us"), down("10 us")]));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].kind, "fails_nothing");
+    let text = "failure.1.at: 10 us is not before the end of the run (10 us)";
+    assert!(found[0].text.starts_with(text), "{}", found[0].text);
 }

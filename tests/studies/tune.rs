@@ -272,6 +272,28 @@ fn points_of_a_search_that_fail_are_told() {
     assert!(words.contains("points failed"), "{words}");
 }
 
+/// A search with this text is refused with these words, and nothing is run.
+fn check_refused(text: &str, part: &str) {
+    let search = Search::new(text);
+    let output = search.tune(&["--quiet"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    let flat: Vec<&str> = error.split_whitespace().collect();
+    assert_eq!(output.status.code(), Some(2), "{part}: {error}");
+    assert!(flat.join(" ").contains(part), "{part}: {error}");
+    let references = search.out().join("references");
+    assert_eq!(points(&search.out()) + points(&references), 0, "{part}");
+}
+
+#[test]
+fn a_criterion_measures_what_is_recorded() {
+    let metric = "metric = \"series.job.hot.delivered_bytes.mean @ 6 us..12 us\"";
+    let text = FILE.replace(metric, "metric = \"occupancy.max\"");
+    check_refused(&text, "\"occupancy.max\" has nothing to show");
+    check_refused(&text, "--> job.toml:");
+    let late = FILE.replace("6 us..12 us", "20 us..22 us");
+    check_refused(&late, "has nothing to show");
+}
+
 #[test]
 fn what_is_wrong_with_a_search_is_said_before_anything_runs() {
     let scheme = |text: &str| FILE.replace("scheme = \"ecn\"", text);
@@ -333,17 +355,7 @@ fn what_is_wrong_with_a_search_is_said_before_anything_runs() {
         ),
     ];
     for (text, part) in cases {
-        let search = Search::new(&text);
-        let output = search.tune(&["--quiet"]);
-        let error = String::from_utf8_lossy(&output.stderr);
-        let flat: Vec<&str> = error.split_whitespace().collect();
-        assert_eq!(output.status.code(), Some(2), "{part}: {error}");
-        assert!(flat.join(" ").contains(part), "{part}: {error}");
-        assert_eq!(
-            points(&search.out()) + points(&search.out().join("references")),
-            0,
-            "{part}"
-        );
+        check_refused(&text, part);
     }
     let swept = Search::new(FILE).weir(&["sweep", "plan", "job.toml"]);
     assert_eq!(swept.status.code(), Some(2));

@@ -305,7 +305,8 @@ impl<K: Compiled> Domain for FabricDomain<K> {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Fault> {
-        self.progress.until = until;
+        let from = std::mem::replace(&mut self.progress.until, until);
+        self.records.beyond.retain(|one| one.end > from);
         let before = self.progress.events;
         self.thin_samples(until);
         while self.next_sample() < until {

@@ -132,6 +132,23 @@ const MANY: f64 = 0.05;
 /// The least share that is shown.
 const SHOWN: f64 = 5e-4;
 
+/// True if it holds up traffic that does not feed it.
+fn holds_others(root: &Root) -> bool {
+    root.held_up.iter().any(|held| !held.feeds)
+}
+
+/// Full links, of which some hold up other traffic than their own.
+fn hold_up(links: usize, others: usize) -> String {
+    match (links, others) {
+        (1, 0) => "one full link holds up its own traffic alone".to_string(),
+        (_, 0) => format!("{links} full links hold up their own traffic alone"),
+        (1, _) => "one full link holds others up".to_string(),
+        _ if links == others => format!("{links} full links hold others up"),
+        (_, 1) => format!("one of {links} full links holds others up"),
+        _ => format!("{others} of {links} full links hold others up"),
+    }
+}
+
 fn summary(name: &str, all: &Explanation) -> String {
     let length = simulated(all.simulated_ps);
     let waits = all.jobs.iter().filter(|job| job.waited > 0.0);
@@ -144,8 +161,10 @@ fn summary(name: &str, all: &Explanation) -> String {
             format!("{lesser} links are full, each with a small part of all waiting behind it")
         }
         0 => "no full link holds anybody up".to_string(),
-        1 => "one full link holds others up".to_string(),
-        roots => format!("{roots} full links hold others up"),
+        roots => hold_up(
+            roots,
+            all.roots.iter().filter(|root| holds_others(root)).count(),
+        ),
     };
     let begins = match many && !all.roots.is_empty() {
         true => format!("{named}, and {lesser} more are full at times"),
@@ -181,7 +200,10 @@ fn root(root: &Root, bin_ps: u64) -> String {
         None => format!("the {} link to {}", root.kind, lead_to(root)),
     };
     let failed = root.bandwidth_left.map_or(String::new(), |left| {
-        format!(" (degraded to {} of its bandwidth)", percent(left))
+        let time = root.degraded_ps.map_or(String::new(), |[from, to]| {
+            format!(" from {} to {}", simulated(from), simulated(to))
+        });
+        format!(" (degraded to {} of its bandwidth{time})", percent(left))
     });
     let stalled = match root.stalled {
         share if share < 5e-4 => "never stalled".to_string(),

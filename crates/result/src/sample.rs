@@ -141,6 +141,8 @@ fn ports(count: usize) -> Ports {
         endpoint: (0..count as i32)
             .map(|i| if i % 3 == 0 { i } else { -1 })
             .collect(),
+        bandwidth: vec![100_000_000_000; count],
+        latency_ps: numbers(1_000),
         bytes: numbers(100),
         packets: numbers(1),
         busy_ps: numbers(8_000),

@@ -10,7 +10,6 @@ import xarray
 
 from .errors import ResultError
 from .result import load
-from .shape import scaled
 
 if TYPE_CHECKING:
     import networkx
@@ -22,9 +21,9 @@ def topology(source: str | os.PathLike[str] | xarray.DataTree) -> networkx.Multi
     Nodes are `("router", n)` with `kind`, `group`, `domain` and `axis` (a dict of the coordinates), and `("endpoint", n)`
     with `jobs`, the names of the jobs that have a task there. Every edge is one direction of a link. Edges from a router
     have the port as their key, and everything that the file says of the port: `kind`, `port`, `bytes`, `packets`,
-    `busy_ps`, `stalled_ps`, `idle_ps` …; those from an endpoint (key 0) only the kind, since weir counts at routers. Each
-    has `bandwidth` (bit/s) and `latency_ps` (ps) as built, where the experiment says them by kind of link;
-    `weir.load(...)["failures"]` has those of degraded links. `graph.graph` has the parameters of the topology.
+    `bandwidth` (bit/s) and `latency_ps` (ps) as built, `busy_ps`, `stalled_ps`, `idle_ps` …; those from an endpoint (key 0)
+    only the kind, the bandwidth and the latency, since weir counts at routers. `weir.load(...)["failures"]` has those of
+    degraded links. `graph.graph` has the parameters of the topology.
 
     Raises ModuleNotFoundError without networkx (pip install "weir[network]").
     """
@@ -45,12 +44,12 @@ def topology(source: str | os.PathLike[str] | xarray.DataTree) -> networkx.Multi
             jobs.setdefault(endpoint, []).append(name)
     for row in records(tree["ports"].to_dataset()):
         here = ("router", row.pop("router"))
-        link: dict[str, Any] = {**row, **of_kind(experiment["topology"], row["kind"])}
+        link: dict[str, Any] = {**row}
         endpoint, peer = link.pop("endpoint"), link["peer_router"]
         if endpoint >= 0:
             there = ("endpoint", endpoint)
             graph.add_node(there, jobs=jobs.get(endpoint, []))
-            back = {"kind": row["kind"], **of_kind(experiment["topology"], row["kind"])}
+            back = {name: row[name] for name in ("kind", "bandwidth", "latency_ps") if name in row}
             graph.add_edge(there, here, key=0, **back)
         else:
             there = ("router", peer)
@@ -69,22 +68,3 @@ def records(data: xarray.Dataset) -> list[dict[str, Any]]:
     """The rows, each by the names of the columns, in Python's numbers and texts."""
     rows = data.to_dataframe().reset_index().to_dict("records")
     return [{str(name): value for name, value in row.items()} for row in rows]
-
-
-def of_kind(parameters: dict[str, Any], kind: str) -> dict[str, float]:
-    """Bandwidth (bit/s) and latency (ps) of a kind of link, from the table of that name or that of all links between routers."""
-    table = parameters.get(kind, parameters.get("link", {}))
-    if not isinstance(table, dict):
-        return {}
-    found = {}
-    if "bandwidth" in table:
-        found["bandwidth"] = number(table["bandwidth"], "bit/s")
-    if "latency" in table:
-        found["latency_ps"] = number(table["latency"], "ps")
-    return found
-
-
-def number(text: str, unit: str) -> float:
-    """`"100 Gbps"` as a number of that unit."""
-    amount, _, given = text.partition(" ")
-    return scaled(float(amount), given, unit)

@@ -53,10 +53,12 @@ def over(
     The mean over the seeds, with whiskers where there are several: from the least to the largest, or (`interval="confidence"`)
     the 95 % confidence interval of the mean. `unit` converts the metric
     (from ns: "us"). Axes besides these must have one value each: select first (`data.sel(...)`). Points without a result
-    are gaps.
+    are gaps. Numbers on the axis are in ascending order, names in the order of the job file.
     """
     ax = new(ax)
     metric = chosen(data, y, unit, {x, "seed"} | ({series} if series else set()))
+    if numpy.issubdtype(metric[x].dtype, numpy.number):
+        metric = metric.sortby(x)
     for number, (label, curve) in enumerate(curves(metric, series)):
         mean, least, most = spread(curve, interval)
         style: dict[str, Any] = {

@@ -144,13 +144,13 @@ def alike(value: Any, wanted: Any) -> bool:
 def claims(path: str | os.PathLike[str]) -> pandas.DataFrame:
     """The claims of a study as they were last checked: a row for each, by its id.
 
-    Columns are those of `claims.csv`: `says`, `measured` and `bound` (texts), `holds` (true, false, or NA if it is
-    undecided: a value is missing, or seeds leave it open), `seeds`, `simulated`, `settled`, `scale` and `command`.
+    Columns are those of `claims.csv`, all texts: `says`, `measured`, `bound`, `seeds`, `simulated`, `settled`, `scale` and
+    `command`; but `holds` is true, false, or NA if it is undecided: a value is missing, or seeds leave it open.
     """
     table = Path(path) / "claims.csv"
     if not table.is_file():
         raise ResultError(f"there is no {table}: its job file has no claims, or weir sweep claims was not run")
-    rows = pandas.read_csv(table, index_col="id")
+    rows = pandas.read_csv(table, dtype=str, keep_default_na=False).set_index("id")
     # weir writes an apostrophe before what a spreadsheet would take for a formula.
     texts = {name: rows[name].str.replace(r"^'(?=[=+@\t\r-])", "", regex=True) for name in ("says", "measured", "bound")}
     holds = rows["holds"].map({"yes": True, "no": False}).astype("boolean")

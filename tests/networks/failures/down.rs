@@ -78,6 +78,38 @@ fn packets_on_a_link_that_goes_down_are_lost_until_routers_know() {
     );
 }
 
+/// The link goes down when the run ends: what is on it then is under way.
+#[test]
+fn nothing_is_lost_by_an_outage_after_the_end() {
+    let built = stream().run().data;
+    assert!(built.summary.packets_in_flight > 2);
+    for at in ["21 us", "21.05 us", "30 us"] {
+        let data = with(&stream(), &format!("{{ {LINK}, at = \"{at}\" }}"))
+            .run()
+            .data;
+        let table = data.failures.as_ref().expect("links that are down");
+        assert_eq!(table.packets_lost, [0, 0], "{at}");
+        assert!(
+            table
+                .from_ps
+                .iter()
+                .zip(&table.until_ps)
+                .all(|(from, until)| from <= until)
+        );
+        assert_eq!(data.summary.packets_dropped, 0, "{at}");
+        assert_eq!(
+            data.summary.packets_in_flight,
+            built.summary.packets_in_flight
+        );
+        let kinds: Vec<&str> = data.notes.iter().map(|note| &*note.kind).collect();
+        assert_eq!(kinds, ["fails_nothing"], "{at}");
+    }
+    let data = with(&stream(), &format!("{{ {LINK}, at = \"20.99 us\" }}"))
+        .run()
+        .data;
+    assert!(data.summary.packets_dropped > 0);
+}
+
 #[test]
 fn a_dead_link_leaves_the_time_of_the_way_around() {
     // By way of another group: two more global links of 100 ns, a router, and up to two more local

@@ -53,3 +53,18 @@ fn room_that_only_the_credits_are_late_for_is_no_turn() {
     assert!(text.contains("Waited for room behind links"), "{text}");
     assert!(text.contains("no full link holds anybody up"), "{text}");
 }
+
+/// An incast alone holds up nobody else.
+#[test]
+fn a_full_link_of_one_job_holds_up_its_own_traffic() {
+    let data = dragonfly()
+        .incast(&[2, 4, 6, 8], 0, 0.5)
+        .until("40 us")
+        .run()
+        .data;
+    let text = said(&explained(&data));
+    assert!(
+        text.contains("one full link holds up its own traffic alone"),
+        "{text}"
+    );
+}

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Cli, Experiment, resume_on, run_saving};
+use crate::support::{Cli, Experiment, resume_on, run_on, run_saving};
 use weir::model::table::Word;
 use weir::model::{KindName, Time};
 use weir::result::{Data, Timeline};
@@ -148,6 +148,12 @@ fn intervals_add_up_to_the_times_of_tasks_and_ports() {
             assert_eq!(waited, job.tasks.task_communication_ps[task as usize]);
         }
     }
+    assert!(check_ports(&data) > 0, "the incast fills buffers");
+}
+
+/// Checks that the intervals of each port add up to its times. The time without credit of all, ps.
+fn check_ports(data: &Data) -> Time {
+    let timeline = timeline(data);
     let links = &timeline.links;
     let mut stalls = 0;
     for at in 0..data.ports.router.len() {
@@ -171,7 +177,32 @@ fn intervals_add_up_to_the_times_of_tasks_and_ports() {
         );
         stalls += stalled;
     }
-    assert!(stalls > 0, "the incast fills buffers");
+    stalls
+}
+
+#[test]
+fn packets_that_are_lost_or_sent_again_have_the_link_too() {
+    let network = Experiment::dragonfly(2, 4, 2)
+        .uniform(0.3)
+        .with("stop", "10 us")
+        .set("output.timeline.routers", "all")
+        .until("completion");
+    for (change, counter) in [
+        (
+            "down = true, at = \"4 us\", until = \"8 us\", rerouted_after = \"2 us\"",
+            0,
+        ),
+        ("bit_error_rate = 1e-4", 1),
+    ] {
+        let list = format!("all = [{{ links = [{{ routers = [0, 4] }}], {change} }}]");
+        let mut list: toml::Table = list.parse().expect("TOML");
+        let failures = list.remove("all").expect("a list");
+        let data = network.clone().set("failure", failures).run().data;
+        let table = data.failures.as_ref().expect("a link that fails");
+        let counts = [&table.packets_lost, &table.retries][counter];
+        assert!(counts.iter().sum::<u64>() > 5, "{change}: {counts:?}");
+        check_ports(&data);
+    }
 }
 
 #[test]
@@ -234,6 +265,23 @@ fn a_run_that_is_cut_off_ends_all_intervals() {
     let computed = (100 * NS, "time".to_string());
     let cut = (110 * NS, "end".to_string());
     assert_eq!(ends, [computed.clone(), cut.clone(), computed, cut]);
+}
+
+/// Departures are settled up to the time of a router before them: after the end, some of them.
+#[test]
+fn the_times_of_ports_end_with_the_run() {
+    let network = Experiment::dragonfly(2, 4, 2).uniform(0.3);
+    let network = network.set("output.timeline.routers", "all");
+    for (router, until) in [("90 ns", "2 us"), ("1 us", "1200 ns"), ("1 us", "5555 ns")] {
+        for queue in ["unlimited", "none"] {
+            let network = network.clone().set("router.output_queue", queue);
+            let cut = network.set("router.latency", router).until(until);
+            for ranks in [1, 3] {
+                let data = run_on(ranks, &cut.plan()).expect("a good run");
+                check_ports(&data);
+            }
+        }
+    }
 }
 
 #[test]

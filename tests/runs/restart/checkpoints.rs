@@ -417,6 +417,27 @@ fn nothing_else_is_removed() {
     }
 }
 
+/// A file of somebody else in a checkpoint stays, and the next checkpoints are made.
+#[test]
+fn a_foreign_file_in_a_checkpoint_stops_no_other() {
+    let case = stopped();
+    let mine = case
+        .all("a")
+        .iter()
+        .map(|one| one.join("mine"))
+        .collect::<Vec<PathBuf>>();
+    for path in &mine {
+        fs::write(path, b"mine").expect("writes");
+    }
+    let (code, said) = case.run(&["e.toml", "--out", "a", "--checkpoint-every", "5 ms"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    for path in &mine {
+        assert_eq!(fs::read(path).expect("still there"), b"mine");
+        assert_eq!(names(path.parent().expect("a folder")).len(), 1);
+    }
+}
+
 /// A directory that cannot be written costs the checkpoint, not the run.
 #[test]
 fn a_run_goes_on_without_a_place_for_checkpoints() {

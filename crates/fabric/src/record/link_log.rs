@@ -29,7 +29,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet leaves a router: its flits are on the link from `begin` to `end`.
+    /// A packet leaves a router: it has the link from `begin` to `end`.
     #[inline(never)]
     pub(crate) fn log_departure(
         &mut self,

@@ -1,14 +1,17 @@
 //! Report of a domain at the end of a run.
 
-use crate::setup::plain::Compiled;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
 use crate::setup::network::failing::Failing;
+use crate::setup::plain::Compiled;
 use crate::state::mail::inbox::Inbox;
+use crate::state::records::failing::FailingCounts;
 use crate::state::records::flow_log::FlowReport;
 use crate::state::records::series::Series;
-use crate::state::records::stats::{FailingCounts, JobStats, Tally};
+use crate::state::records::stats::{JobStats, Tally};
 use crate::state::records::task_log::{TaskEnd, TasksBehind};
 use crate::state::records::waits::WaitsReport;
 use crate::state::{OutIndex, Wire};
@@ -25,7 +28,7 @@ pub struct PortCounts {
     pub kind: LinkKind,
     pub flits: u64,
     pub packets: u64,
-    /// Time during which flits were on the link, ps.
+    /// Time for which packets had the link, with all times that they were sent again, ps.
     pub busy: Time,
     /// Time during which a packet was ready but had no credit, ps.
     pub stalled: Time,
@@ -251,21 +254,28 @@ impl<K: Compiled> FabricDomain<K> {
 
     fn port_rows(&self, end: Time) -> Vec<PortCounts> {
         let mut rows = Vec::with_capacity(self.ports.outputs.len());
+        let mut beyond = BTreeMap::<OutIndex, Time>::new();
+        for one in &self.records.beyond {
+            // A packet that is still on the link counts up to the end only.
+            let time = one.end.saturating_sub(one.begin.max(end));
+            let sum = beyond.entry(one.output).or_default();
+            *sum = sum.saturating_add(time);
+        }
         for router in self.ports.routers.iter() {
             for port in 0..router.ports {
-                let out = &self.ports.outputs[router.base as usize + usize::from(port)];
+                let output = router.base + u32::from(port);
+                let out = &self.ports.outputs[output as usize];
                 if matches!(out.wire, Wire::Unused) {
                     continue;
                 }
-                // A packet that is still on the link counts up to the end only.
-                let beyond = out.link_free.saturating_sub(end).min(out.counts.busy);
+                let beyond = beyond.get(&output).copied().unwrap_or(0);
                 rows.push(PortCounts {
                     router: router.id,
                     port,
                     kind: out.kind,
                     flits: out.counts.flits,
                     packets: out.counts.packets,
-                    busy: out.counts.busy - beyond,
+                    busy: out.counts.busy.saturating_sub(beyond),
                     stalled: out.stalled_until(end),
                     peak: out.peak.into(),
                 });

@@ -105,6 +105,7 @@ impl<'a> Sweep<'a> {
             FigureKind::Heatmap => rows::heat(self, wanted, &groups)?,
         };
         let mut caption: Vec<String> = wanted.caption.iter().cloned().collect();
+        caption.extend(self.selected(wanted));
         caption.extend(self.means(wanted, &groups));
         caption.extend(table::of_few_seeds(self, wanted, &groups));
         caption.extend(baseline(wanted));
@@ -124,6 +125,17 @@ impl<'a> Sweep<'a> {
             data,
             jobs: self.points.jobs(),
         })
+    }
+
+    /// Text on the points that the figure selects.
+    fn selected(&self, wanted: &Wanted) -> Option<String> {
+        let axes = wanted.selection.axes.iter().map(|(axis, values)| {
+            let own = &self.study.axes[*axis];
+            let labels: Vec<&str> = values.iter().map(|at| &*own.values[*at].label).collect();
+            format!("{} = {}", own.name, labels.join(", "))
+        });
+        let axes: Vec<String> = axes.collect();
+        (!axes.is_empty()).then(|| format!("Where {}.", axes.join("; ")))
     }
 
     /// Text on the statistics over several seeds.

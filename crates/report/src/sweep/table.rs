@@ -105,7 +105,11 @@ fn points(sweep: &Sweep, wanted: &Wanted, curve: &groups::Series, one: &Drawn) -
             spread,
         })
     };
-    places(&curve.rows).into_iter().filter_map(place).collect()
+    let mut all: Vec<Point> = places(&curve.rows).into_iter().filter_map(place).collect();
+    if let Some(FigureX::Axis(_)) = wanted.x {
+        all.sort_by(|one, other| one.x.total_cmp(&other.x));
+    }
+    all
 }
 
 /// Position of the rows of one place along the bottom. None if that was not measured.

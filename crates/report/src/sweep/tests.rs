@@ -33,7 +33,11 @@ values = [0.2, 0.4, 0.6]
 /// The table of this study as if everything had run: the metrics of point p with seed s are 100 p +
 /// 10 m + s.
 fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
-    let text = format!("{JOB}[[figure]]\nid = \"f\"\n{figure}");
+    with_job(JOB, figure, check)
+}
+
+fn with_job<T>(job: &str, figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
+    let text = format!("{job}[[figure]]\nid = \"f\"\n{figure}");
     let folder = tempfile::tempdir().expect("a directory");
     let study = Study::parse(&text, folder.path(), &Options::default()).expect("a study");
     let catalog = catalog();
@@ -106,6 +110,21 @@ fn a_line_has_the_means_of_the_table_and_a_gap_where_all_failed() {
             );
         },
     );
+}
+
+#[test]
+fn numbers_on_the_axis_ascend_and_the_caption_names_what_is_selected() {
+    let job = JOB.replace("[0.2, 0.4, 0.6]", "[0.6, 0.2, 0.4]");
+    let figure = "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\n\
+                  where = { routing = \"par\", load = [0.6, 0.4, 0.2] }";
+    with_job(&job, figure, |_, figure| {
+        let points = &lines(&figure.panels[0]).series[0].points;
+        let points: Vec<(f64, f64)> = points.iter().map(|one| (one.x, one.y)).collect();
+        assert_eq!(points, [(0.2, 401.5), (0.4, 501.5), (0.6, 301.5)]);
+        let selected = "Where routing = par; load = 0.6, 0.4, 0.2.";
+        let text = figure.caption.join("\n");
+        assert!(text.contains(selected), "{text}");
+    });
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub struct Port {
     pub stalled_ps: u64,
     /// Share of the bandwidth that its link was built with, if a failure has taken some of it.
     pub bandwidth_left: Option<f64>,
+    /// Time for which it has, ps, if not the whole run.
+    pub degraded_ps: Option<[u64; 2]>,
 }
 
 impl Port {
@@ -39,9 +41,17 @@ impl Port {
     }
 }
 
-/// The router ports whose links have lost bandwidth, with the share that is left: none if they are
-/// down for the whole run.
-fn failures(result: &ResultFile) -> Result<Vec<(RouterPort, f64)>, TraceError> {
+/// A link that has lost bandwidth.
+struct Degraded {
+    port: RouterPort,
+    /// Share that is left: none if it is down for the whole run.
+    left: f64,
+    /// Beginning and end, ps.
+    time: [u64; 2],
+}
+
+/// The links of router ports that have lost bandwidth before the end of the run, which is `end`.
+fn failures(result: &ResultFile, end: u64) -> Result<Vec<Degraded>, TraceError> {
     let names = [
         "router",
         "port",
@@ -56,17 +66,18 @@ fn failures(result: &ResultFile) -> Result<Vec<(RouterPort, f64)>, TraceError> {
     let Some([router, port, nic, now, built, down, from, until]) = rows else {
         return Ok(Vec::new());
     };
-    let end = result
-        .number("data/summary", "simulated_ps")?
-        .unwrap_or(0.0) as u64;
     let left = |row: usize| match down[row] > 0 && from[row] == 0 && until[row] >= end {
         true => 0.0,
         false => now[row] as f64 / built[row] as f64,
     };
     // Until the end of the run, others are as built.
     let own = (0..router.len()).filter(|&row| nic[row] == 0 && from[row] < end);
-    let own = own.map(|row| ((router[row] as u32, port[row] as u16), left(row)));
-    Ok(own.filter(|&(_, left)| left < 1.0).collect())
+    let own = own.map(|row| Degraded {
+        port: (router[row] as u32, port[row] as u16),
+        left: left(row),
+        time: [from[row], until[row]],
+    });
+    Ok(own.filter(|one| one.left < 1.0).collect())
 }
 
 /// All ports of a network.
@@ -108,15 +119,19 @@ impl Network {
                 busy_ps: busy[row],
                 stalled_ps: stalled[row],
                 bandwidth_left: None,
+                degraded_ps: None,
             })
             .collect();
         let places = ports.iter().enumerate();
         let places: HashMap<_, _> = places
             .map(|(at, one)| ((one.router, one.port), at))
             .collect();
-        for (place, left) in failures(result)? {
-            if let Some(&at) = places.get(&place) {
-                ports[at].bandwidth_left = Some(left);
+        let end = result.number("data/summary", "simulated_ps")?;
+        let end = end.unwrap_or(0.0) as u64;
+        for one in failures(result, end)? {
+            if let Some(&at) = places.get(&one.port) {
+                ports[at].bandwidth_left = Some(one.left);
+                ports[at].degraded_ps = (one.time != [0, end]).then_some(one.time);
             }
         }
         let mut groups = result.column("data/routers", "group")?.unwrap_or_default();

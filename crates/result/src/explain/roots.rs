@@ -42,6 +42,9 @@ pub struct Root {
     /// Share of the bandwidth that the link was built with, if a failure has taken some of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_left: Option<f64>,
+    /// Beginning and end of that, ps, if it is not the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded_ps: Option<[Time; 2]>,
     /// Share of the run in which flits were on the link.
     pub busy: f64,
     /// Share of the run in which it had no credit for a ready packet.
@@ -258,6 +261,7 @@ pub(super) fn root(run: &Run, charges: &Charges, root: PortIndex) -> Root {
         endpoint: port.endpoint,
         peer: port.peer,
         bandwidth_left: port.bandwidth_left,
+        degraded_ps: port.degraded_ps,
         busy: share_of_run(port.busy_ps),
         stalled: share_of_run(port.stalled_ps),
         from_ps: first,

@@ -35,9 +35,12 @@ columns! {
         peer_router: i32, "1", "router that the port leads to; -1 for a port to an endpoint";
         peer_port: i32, "1", "port of that router; -1 for a port to an endpoint";
         endpoint: i32, "1", "endpoint that the port leads to; -1 for a port to a router";
+        bandwidth: u64, "bit/s", "bandwidth of the link as built";
+        latency_ps: Time, "ps", "latency of the link as built";
         bytes: u64, "B", "bytes sent";
         packets: u64, "1", "packets sent";
-        busy_ps: Time, "ps", "time during which flits were on the link";
+        busy_ps: Time, "ps", "time for which packets had the link, with all times that they were \
+            sent again";
         stalled_ps: Time, "ps", "time during which a packet was ready but had no credit";
         idle_ps: Time, "ps", "the rest of the simulated time";
         peak_occupancy_bytes: u64, "B", "most data on its way out by this port inside the router; \

@@ -96,7 +96,10 @@ pub fn collect(
     let (mut list, mut steps, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
     let mut tasks = Vec::new();
     let mut peak_memory_bytes = 0;
-    for rank in ranks {
+    for mut rank in ranks {
+        if end != End::Idle {
+            (rank.domains.iter_mut()).for_each(|report| take_back_losses(report, simulated));
+        }
         list.extend(rank.domains);
         steps.extend(rank.steps);
         tasks.extend(rank.tasks);
@@ -121,6 +124,18 @@ pub fn collect(
         steps,
         tasks,
     }))
+}
+
+/// Packets that an outage after the end of the run would lose are still on their way.
+fn take_back_losses(report: &mut DomainReport, simulated: Time) {
+    let all = report.failing.iter_mut().map(|one| &mut one.counts);
+    for counts in all.filter(|counts| counts.last_outage.begins >= simulated) {
+        let packets = counts.last_outage.lost;
+        counts.lost -= packets;
+        report.totals.tally.lost -= packets;
+        report.summary.packets_dropped -= packets;
+        report.summary.packets_in_flight += packets;
+    }
 }
 
 /// The totals that domains have counted.

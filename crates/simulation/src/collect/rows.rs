@@ -72,6 +72,7 @@ pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> P
             Peer::Endpoint(endpoint) => [-1, -1, endpoint as i32],
             Peer::Unused => [-1; 3],
         };
+        let built = topology.link(port.router, port.port);
         PortRow {
             router: port.router,
             port: port.port,
@@ -79,6 +80,8 @@ pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> P
             peer_router,
             peer_port,
             endpoint,
+            bandwidth: built.bandwidth.0,
+            latency_ps: built.latency,
             bytes: in_bytes(port.flits, flit_bits),
             packets: port.packets,
             busy_ps: port.busy,
@@ -122,7 +125,7 @@ pub(super) fn failures(
             bit_error_rate: 0.0,
             down: 0,
             from_ps: span.from,
-            until_ps: span.to.min(simulated),
+            until_ps: span.to.min(simulated.max(span.from)),
             packets_lost: 0,
             retries: 0,
         }

@@ -49,6 +49,7 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all.extend(short_buffers(experiment, plan));
     all.extend(overloads(experiment));
     all.extend(cut_off(experiment, plan));
+    all.extend(late_failures(experiment, end));
     all
 }
 
@@ -102,6 +103,26 @@ fn cut_off(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let remedy = "leave them out of the workloads, or let fewer links and routers fail";
     let invalid = Invalid::new("failure", message, remedy);
     Some(Warning::new("cut_off", None, &experiment.file, invalid))
+}
+
+/// Failures that begin after the run.
+fn late_failures(experiment: &Experiment, end: Time) -> impl Iterator<Item = Warning> {
+    let failures = experiment.failures.iter().enumerate();
+    failures.filter_map(move |(number, failure)| {
+        let at = failure.at.filter(|at| at.0 >= end)?;
+        let key = format!("failure.{number}.at");
+        let message = format!(
+            "{at} is not before the end of the run ({}): nothing fails",
+            Duration(end)
+        );
+        let invalid = Invalid::new(key, message, "write an earlier time, or a longer run");
+        Some(Warning::new(
+            "fails_nothing",
+            None,
+            &experiment.file,
+            invalid,
+        ))
+    })
 }
 
 /// A switch of a line of a KNS that drops a packet sends a control packet to its source: out by a

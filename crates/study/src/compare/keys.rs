@@ -20,14 +20,14 @@ pub(super) fn flat(experiment: &str) -> Keys {
 
 /// The keys of several experiments as one list: a key with several values has all of them, in the
 /// order of the experiments.
-pub(super) fn merged(experiments: impl IntoIterator<Item = Keys>) -> Keys {
-    let mut all: Vec<(String, Vec<String>)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+pub(super) fn merged<'a>(experiments: impl IntoIterator<Item = &'a Keys>) -> Keys {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for (key, value) in experiments.into_iter().flatten() {
-        let place = *places.entry(key.clone()).or_insert(all.len());
+        let place = *places.entry(key).or_insert(all.len());
         match all.get_mut(place) {
-            None => all.push((key, vec![value])),
-            Some((_, values)) if !values.contains(&value) => values.push(value),
+            None => all.push((key.clone(), vec![value])),
+            Some((_, values)) if !values.contains(&&**value) => values.push(value),
             Some(_) => {}
         }
     }
@@ -74,6 +74,14 @@ fn names(items: &[Value]) -> Vec<String> {
 /// The keys whose values differ, in the order of the first experiment, and the number of keys that
 /// are the same in all.
 pub(super) fn differences(all: &[Keys]) -> (Vec<KeyChange>, usize) {
+    let differs = |change: &KeyChange| change.values.iter().any(|own| *own != change.values[0]);
+    let (different, same): (Vec<KeyChange>, Vec<KeyChange>) =
+        changes(all).into_iter().partition(differs);
+    (different, same.len())
+}
+
+/// All keys with their values in each experiment, in the order of the first.
+pub(super) fn changes(all: &[Keys]) -> Vec<KeyChange> {
     let by_key: Vec<HashMap<&str, &str>> = all
         .iter()
         .map(|own| own.iter().map(|(key, value)| (&**key, &**value)).collect())
@@ -87,18 +95,13 @@ pub(super) fn differences(all: &[Keys]) -> (Vec<KeyChange>, usize) {
             .map(|own| own.get(&**key).map(|value| value.to_string()))
             .collect(),
     };
-    let (same, different): (Vec<KeyChange>, Vec<KeyChange>) = keys
-        .map(change)
-        .partition(|change| change.values.iter().all(|value| *value == change.values[0]));
-    (different, same.len())
+    keys.map(change).collect()
 }
 
-/// Remarks if `which`, whose values are at this place, has another network or workload than A.
-pub(super) fn remarks(keys: &[KeyChange], place: usize, which: &str) -> Vec<String> {
-    let changed = |below: &str| {
-        let mut keys = keys.iter();
-        keys.any(|one| one.key.starts_with(below) && one.values[0] != one.values[place])
-    };
+/// Remarks if `which`, which has other values of these keys, has another network or workload than
+/// A.
+pub(super) fn remarks<'a>(keys: impl Iterator<Item = &'a str> + Clone, which: &str) -> Vec<String> {
+    let changed = |below: &str| keys.clone().any(|key| key.starts_with(below));
     let subjects = [("topology.", "network"), ("workload.", "workload")];
     let changed = subjects.iter().filter(|(below, _)| changed(below));
     changed
@@ -138,7 +141,7 @@ mod tests {
         let all = ["a = 1\nb = 2\n", "a = 1\nb = 3\nc = 4\n"].map(flat);
         let pairs = [("a", "1"), ("b", "2, 3"), ("c", "4")];
         assert_eq!(
-            merged(all),
+            merged(&all),
             pairs.map(|(key, value)| (key.to_string(), value.to_string()))
         );
     }

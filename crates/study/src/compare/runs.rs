@@ -125,7 +125,9 @@ fn nanoseconds(ps: Time) -> f64 {
 /// Facts about another run that put its differences in doubt.
 fn remark(comparison: &mut Comparison, first: &RunResult, other: &RunResult, place: usize) {
     let which = letter(place);
-    let mut remarks = remarks(&comparison.keys, place, &which);
+    let keys = comparison.keys.iter();
+    let changed = keys.filter(|one| one.values[0] != one.values[place]);
+    let mut remarks = remarks(changed.map(|one| &*one.key), &which);
     let [one, two] = [first, other].map(|run| &run.stored.digest.summary);
     let windows = [one, two].map(|one| [one.measured_from_ps, one.measured_to_ps]);
     if windows[0] != windows[1] {

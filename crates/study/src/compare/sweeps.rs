@@ -1,12 +1,12 @@
 //! Sweeps compared point by point, over the seeds that both have.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::bounds::Bounds;
 use super::comparison::{
     Change, Compared, Comparison, Identical, KeyChange, NumberChange, PointAlone, letter,
 };
-use super::keys::{Keys, differences, flat, merged, remarks};
+use super::keys::{Keys, changes, differences, flat, merged, remarks};
 use super::places::{Place, Places};
 use crate::dir::SweepDir;
 use crate::job_file::{SEED, Study};
@@ -65,12 +65,13 @@ pub fn compare_sweeps(sweeps: &[SweepResult]) -> Result<Comparison, ConfigError>
         ];
         let matched = matched(&own, &theirs);
         refuse_unpaired([first, other], &own, &theirs, &matched)?;
-        let points = |input: usize| matched.iter().map(move |point| point.pairs[0][input].point);
-        compared.push([0, 1].map(|input| points(input).collect::<BTreeSet<usize>>()));
+        let points = matched.iter().map(|one| one.pairs[0].map(|row| row.point));
+        compared.push(points.collect::<BTreeSet<[usize; 2]>>());
         comparison.remarks.extend(places.remark(at));
         comparison
             .remarks
             .extend(remark(&own, &theirs, &matched, at));
+        comparison.remarks.extend(left_out(first, other, at));
         comparison.alone.extend(alone(&own, &theirs, at));
         let numbers = numbers([first, other], &matched, at)?;
         comparison
@@ -198,6 +199,18 @@ fn remark(own: &[Place], theirs: &[Place], matched: &[Matched], at: usize) -> Ve
         ));
     }
     remarks
+}
+
+/// Metrics that A's study asks for and that the other's table lacks.
+fn left_out(first: &SweepResult, other: &SweepResult, at: usize) -> Option<String> {
+    let asked = first.study.shown_metrics(&first.table.metrics);
+    let lacks = |metric: &&Metric| other.table.column(metric).is_none();
+    let lacking: Vec<&str> = asked.iter().filter(lacks).map(|one| one.name()).collect();
+    (!lacking.is_empty()).then(|| {
+        let which = letter(at);
+        let lacking = lacking.join(", ");
+        format!("Metrics that {which} lacks are left out: {lacking}. Name them in its study.")
+    })
 }
 
 /// Points that only one of the two has.
@@ -356,62 +369,81 @@ fn identical(
 }
 
 /// Adds what the sweeps are, and the keys whose values differ between points that are compared:
-/// `compared` has the points of the first sweep and of each other one.
+/// `compared` has, for each other sweep, pairs of a point of the first and the other's point.
 fn describe(
     comparison: &mut Comparison,
     sweeps: &[SweepResult],
-    compared: &[[BTreeSet<usize>; 2]],
+    compared: &[BTreeSet<[usize; 2]>],
 ) -> Result<(), ConfigError> {
-    let of_first = compared.iter().flat_map(|[own, _]| own).copied().collect();
-    let of_others = compared.iter().map(|[_, theirs]| theirs);
-    let points = std::iter::once(&of_first).chain(of_others);
-    let texts = sweeps
+    let of_first = compared.iter().flatten().map(|[own, _]| *own);
+    let of_first = of_first.collect::<BTreeSet<usize>>().into_iter().collect();
+    let of_others = compared
         .iter()
-        .zip(points)
-        .map(|(sweep, points)| experiments(sweep, points));
-    let texts = texts.collect::<Result<Vec<Experiments>, ConfigError>>()?;
-    let all: Vec<Keys> = texts.iter().map(|texts| keys(texts.values())).collect();
+        .map(|pairs| pairs.iter().map(|pair| pair[1]));
+    let points = std::iter::once(of_first).chain(of_others.map(Iterator::collect));
+    let points: Vec<Vec<usize>> = points.collect();
+    let texts = sweeps.iter().zip(&points);
+    let texts = texts.map(|(sweep, points)| experiments(sweep, points));
+    let texts = texts.collect::<Result<Vec<Vec<String>>, ConfigError>>()?;
+    let keys: Vec<Vec<Keys>> = texts
+        .iter()
+        .map(|all| all.iter().map(|text| keys(text)).collect())
+        .collect();
     for (at, (sweep, texts)) in sweeps.iter().zip(&texts).enumerate() {
         comparison.inputs.push(Compared {
             letter: letter(at),
             path: sweep.name.clone(),
-            experiment: texts.values().next().cloned().unwrap_or_default(),
+            experiment: texts.first().cloned().unwrap_or_default(),
             about: about(sweep),
         });
     }
+    let own: HashMap<usize, &Keys> = points[0].iter().copied().zip(&keys[0]).collect();
     let mut told = Vec::new();
-    let mut differ = BTreeSet::new();
-    for (at, ([own, _], theirs)) in compared.iter().zip(&all[1..]).enumerate() {
-        let own = keys(own.iter().filter_map(|point| texts[0].get(point)));
-        let (changed, _) = differences(&[own, theirs.clone()]);
-        told.extend(remarks(&changed, 1, &letter(at + 1)));
-        differ.extend(changed.into_iter().map(|change| change.key));
+    let mut differ: Vec<BTreeSet<String>> = Vec::new();
+    for (at, (pairs, theirs)) in compared.iter().zip(&keys[1..]).enumerate() {
+        let pairs = pairs.iter().zip(theirs);
+        let changed = pairs.flat_map(|([point, _], theirs)| {
+            let (changed, _) = differences(&[own[point].clone(), theirs.clone()]);
+            changed.into_iter().map(|change| change.key)
+        });
+        let changed: BTreeSet<String> = changed.collect();
+        told.extend(remarks(changed.iter().map(|key| &**key), &letter(at + 1)));
+        differ.push(changed);
     }
     told.append(&mut comparison.remarks);
     comparison.remarks = told;
-    let (mut keys, same) = differences(&all);
-    comparison.same_keys = same + keys.len();
-    keys.retain(|change| differ.contains(&change.key));
-    comparison.same_keys -= keys.len();
+    let all: Vec<Keys> = keys.iter().map(merged).collect();
     comparison.keys = axes(sweeps);
-    comparison.keys.extend(keys);
+    for mut change in changes(&all) {
+        if !differ.iter().any(|keys| keys.contains(&change.key)) {
+            comparison.same_keys += 1;
+            continue;
+        }
+        let (first, others) = change.values.split_at_mut(1);
+        for (value, keys) in others.iter_mut().zip(&differ) {
+            if *value == first[0] && keys.contains(&change.key) {
+                value
+                    .as_mut()
+                    .map(|value| value.push_str(", at other points"));
+            }
+        }
+        comparison.keys.push(change);
+    }
     Ok(())
 }
 
-/// Resolved experiments by their points.
-type Experiments = BTreeMap<usize, String>;
-
-fn experiments(sweep: &SweepResult, points: &BTreeSet<usize>) -> Result<Experiments, ConfigError> {
+/// The resolved experiments of some points.
+fn experiments(sweep: &SweepResult, points: &[usize]) -> Result<Vec<String>, ConfigError> {
     let resolved = points.iter().map(|&at| {
         let experiment = sweep.study.experiment(&sweep.points[at], sweep.catalog)?;
-        Ok((at, experiment.resolved))
+        Ok(experiment.resolved)
     });
     resolved.collect()
 }
 
-/// The keys of some experiments as one list. Runs are compared with those of the same seed.
-fn keys<'a>(experiments: impl Iterator<Item = &'a String>) -> Keys {
-    let mut keys = merged(experiments.map(|one| flat(one)));
+/// The keys of an experiment. Runs are compared with those of the same seed.
+fn keys(experiment: &str) -> Keys {
+    let mut keys = flat(experiment);
     keys.retain(|(key, _)| key != SEED);
     keys
 }

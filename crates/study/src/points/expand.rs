@@ -94,8 +94,52 @@ pub struct Brief {
 pub struct Checked {
     /// One for each point, in their order.
     pub briefs: Vec<Brief>,
-    /// Warnings of some of them, with the number of points.
-    pub warnings: Vec<(Warning, usize)>,
+    /// Warnings of some of them.
+    pub warnings: Vec<PointWarning>,
+}
+
+/// A warning of some points, which may differ in its numbers.
+#[derive(Debug)]
+pub struct PointWarning {
+    /// As it is at the first of them.
+    pub first: Warning,
+    /// The number of points.
+    pub points: usize,
+    /// True if its numbers are the same at all of them.
+    pub same: bool,
+    /// The last of them, counted from 1.
+    last: usize,
+}
+
+impl Checked {
+    /// Adds a warning of the latest point.
+    fn add(&mut self, warning: Warning) {
+        let point = self.briefs.len();
+        let mut known = self.warnings.iter_mut();
+        match known.find(|own| are_alike(&own.first.text, &warning.text)) {
+            Some(own) => {
+                own.points += usize::from(own.last < point);
+                own.same &= own.first.text == warning.text;
+                own.last = point;
+            }
+            None => self.warnings.push(PointWarning {
+                first: warning,
+                points: 1,
+                same: true,
+                last: point,
+            }),
+        }
+    }
+}
+
+/// True if two warnings, as `key: message`, are about the same key and differ in numbers at most.
+fn are_alike(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> String {
+        let (key, message) = text.split_once(": ").unwrap_or((text, ""));
+        let message = message.chars().filter(|c| !c.is_ascii_digit() && *c != '.');
+        key.chars().chain(message).collect()
+    };
+    words(one) == words(other)
 }
 
 /// A point with the kept part of its experiment.
@@ -206,13 +250,7 @@ impl Study {
             let looked = each(batch.len(), &|index| self.look(batch[index], catalog))?;
             for (brief, warnings) in looked {
                 checked.briefs.push(brief);
-                for warning in warnings {
-                    let mut known = checked.warnings.iter_mut();
-                    match known.find(|(own, _)| own.text == warning.text) {
-                        Some((_, count)) => *count += 1,
-                        None => checked.warnings.push((warning, 1)),
-                    }
-                }
+                warnings.into_iter().for_each(|one| checked.add(one));
             }
         }
         Ok(checked)

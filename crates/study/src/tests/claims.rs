@@ -115,6 +115,13 @@ fn bounds_hold_at_every_place() {
         "at most 1000 ns",
         false,
     );
+    // Of several places beyond a bound the farthest is named.
+    let most = "200 to 1800 ns (8 places; 1800 ns at routing=valiant load=0.8)";
+    let claim = format!("{all}max = \"250 ns\"");
+    assert_measured(&claim, most, "at most 250 ns", false);
+    let least = "200 to 1800 ns (8 places; 200 ns at routing=minimal load=0.1)";
+    let claim = format!("{all}min = \"700 ns\"");
+    assert_measured(&claim, least, "at least 700 ns", false);
     let two = all.replace("] }", "], load = 0.2 }");
     assert_measured(
         &format!("{two}max = \"12 ms\""),

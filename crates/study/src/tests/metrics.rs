@@ -129,6 +129,8 @@ pub fn series() -> Data {
     data.ports.peer_router = vec![-1, 0];
     data.ports.peer_port = vec![-1, 1];
     data.ports.endpoint = vec![0, -1];
+    data.ports.bandwidth = vec![100_000_000_000; 2];
+    data.ports.latency_ps = vec![5_000, 100_000];
     data.ports.bytes = vec![500, 0];
     data.ports.packets = vec![10, 0];
     data.ports.busy_ps = vec![400_000, 2_000_000];

@@ -13,6 +13,7 @@ use crate::Metric;
 use crate::job_file::criterion::Criterion;
 use crate::job_file::figure::metric_at;
 use crate::job_file::keys::{Options, ReducedFile};
+use crate::job_file::needs::Unmet;
 use crate::job_file::{list, read_seeds, title};
 use weir_congestion::About;
 use weir_input::Given;
@@ -65,12 +66,18 @@ impl Tune {
             false => criteria,
         };
         let tune = search.tune(&tune, title, seeds, criteria, &experiment)?;
-        tune.check_criteria(&experiment)?;
+        tune.check_criteria(&experiment, &plan, reduced.is_some())?;
         Ok(tune)
     }
 
-    /// Checks that criteria are valid, and compare with existing references.
-    fn check_criteria(&self, experiment: &Experiment) -> Result<(), ConfigError> {
+    /// Checks that criteria are valid, measure what is recorded, and compare with existing
+    /// references. A search that is `reduced` may end before the times that they name.
+    fn check_criteria(
+        &self,
+        experiment: &Experiment,
+        plan: &Plan,
+        reduced: bool,
+    ) -> Result<(), ConfigError> {
         let enabled = experiment.workloads.iter().filter(|one| one.enabled);
         let jobs: Vec<String> = enabled.map(|one| one.name.clone()).collect();
         let mut names = HashSet::new();
@@ -85,7 +92,10 @@ impl Tune {
                     divided(given, 1.0, &unit)?
                 }
             };
-            let (criterion, _) = Criterion::read(&criterion, &jobs)?;
+            let (criterion, needs) = Criterion::read(&criterion, &jobs)?;
+            let mut unmet = Unmet::new(&needs, reduced);
+            unmet.look(&[], experiment, plan);
+            unmet.none_left()?;
             if !names.insert(criterion.name.clone()) {
                 let message = format!("{:?} is given twice", criterion.name);
                 return Err(given.refuse(Invalid::new("name", message, "give each its own name")));

@@ -230,10 +230,15 @@ impl Sweep {
 /// Prints the warnings of the examined points, each once.
 fn tell_warnings(checked: &Checked) {
     let all = checked.briefs.len();
-    for (warning, count) in &checked.warnings {
-        tell_error(&warning.shown);
-        if *count < all {
-            tell(format!("  (at {count} of {all} points)\n"));
+    for warning in &checked.warnings {
+        tell_error(&warning.first.shown);
+        let points = warning.points;
+        match warning.same {
+            true if points == all => {}
+            true => tell(format!("  (at {points} of {all} points)\n")),
+            false => tell(format!(
+                "  (at {points} of {all} points, with other numbers)\n"
+            )),
         }
     }
 }

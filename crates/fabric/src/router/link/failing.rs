@@ -106,13 +106,18 @@ impl<K: Compiled> FabricDomain<K> {
             return false;
         };
         let mut lost = failing.lost.iter();
-        if !lost.any(|lost| lost.from <= to && from < lost.to) {
+        let Some(begins) = lost
+            .find(|lost| lost.from <= to && from < lost.to)
+            .map(|lost| lost.from)
+        else {
             return false;
-        }
+        };
         if K::CC && self.fixed.can.observes && output < self.first_nic_output {
             self.leaves_port(index, output, from);
         }
-        self.records.failing.entry(output).or_default().lost += 1;
+        let counts = self.records.failing.entry(output).or_default();
+        counts.lost += 1;
+        counts.last_outage.loses_at(begins);
         self.records.stats.tally.lost += 1;
         if output < self.first_nic_output && Self::is_prepaid(self.timing(output)) {
             self.leave_place(index, output, to);

@@ -8,6 +8,7 @@ use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::event::EventKind;
 use crate::state::ports::wide_port::MOST_BITS;
+use crate::state::records::Beyond;
 use crate::state::{OutIndex, Wire};
 use weir_model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
 
@@ -352,6 +353,13 @@ impl<K: Compiled> FabricDomain<K> {
         out.counts.packets += 1;
         out.last_sent = self.fixed.room_of::<K>(packet.flits);
         out.counts.busy += end - depart + again;
+        if end > self.progress.until {
+            self.records.beyond.push(Beyond {
+                output,
+                begin: depart - again,
+                end,
+            });
+        }
         if out.is_stalled() {
             out.stalled_since = out.stalled_since.max(end);
         }
@@ -359,6 +367,12 @@ impl<K: Compiled> FabricDomain<K> {
         let (head, tail) = (there + timing.latency, end + timing.latency);
         packet.pass(head, end - there);
         let (wire, prepaid) = (out.wire, Self::is_prepaid(timing));
+        if (self.logs_flows() || self.logs_links()) && output < self.first_nic_output {
+            self.log_departure(index, output, (depart - again, end));
+        }
+        if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
+            self.watch_departure(index, output, (depart, end), tail);
+        }
         if self.has_failing() && self.loses(index, output, [depart, tail]) {
             return;
         }
@@ -370,9 +384,6 @@ impl<K: Compiled> FabricDomain<K> {
             (Wire::Endpoint(_), false) | (_, true) => {}
             (_, false) => self.take_place(index, output),
         }
-        if (self.logs_flows() || self.logs_links()) && output < self.first_nic_output {
-            self.log_departure(index, output, (depart, end));
-        }
         if K::CC && output < self.first_nic_output {
             if self.ports.outputs[output as usize].level() >= self.fixed.mark_from {
                 self.mark(index, output);
@@ -380,9 +391,6 @@ impl<K: Compiled> FabricDomain<K> {
             if self.fixed.at_departure {
                 self.leaves_router(index, output, depart);
             }
-        }
-        if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
-            self.watch_departure(index, output, (depart, end), tail);
         }
         self.put_on_wire(index, output, (head, tail));
     }

@@ -1,6 +1,7 @@
 //! Counters, tables and logs.
 
 pub(crate) mod attribution;
+pub(crate) mod failing;
 pub(crate) mod flow_log;
 pub(crate) mod link_log;
 pub(crate) mod looks;
@@ -19,12 +20,14 @@ use serde::{Deserialize, Serialize};
 use crate::setup::blueprint::Blueprint;
 use crate::state::OutIndex;
 use attribution::Attribution;
+use failing::FailingCounts;
 use flow_log::FlowLog;
 use link_log::LinkLog;
 use samples::Samples;
-use stats::{FailingCounts, Stats};
+use stats::Stats;
 use task_log::TaskLog;
 use watch::Watch;
+use weir_model::Time;
 
 /// Counters and records of a domain.
 #[derive(Serialize, Deserialize)]
@@ -42,6 +45,17 @@ pub(crate) struct Records {
     pub attribution: Attribution,
     /// Counts of the outputs whose links have failed.
     pub failing: BTreeMap<OutIndex, FailingCounts>,
+    /// Packets that have routers' links after the window.
+    pub beyond: Vec<Beyond>,
+}
+
+/// A packet that has a link after the end of the window in which that was settled.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Beyond {
+    pub output: OutIndex,
+    /// Time for which it has the link, ps.
+    pub begin: Time,
+    pub end: Time,
 }
 
 impl Records {
@@ -56,6 +70,7 @@ impl Records {
             samples: Samples::none(),
             attribution: Attribution::none(),
             failing: BTreeMap::new(),
+            beyond: Vec::new(),
         }
     }
 }

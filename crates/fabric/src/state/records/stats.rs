@@ -167,15 +167,6 @@ impl Tally {
     }
 }
 
-/// Packets of an output whose link fails during the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FailingCounts {
-    /// Packets lost on the link.
-    pub lost: u64,
-    /// Packets that it sent again, once for each time.
-    pub retries: u64,
-}
-
 /// Counters of one domain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stats {

@@ -55,7 +55,8 @@ pub fn remove_after(dir: &Path, until: Time) -> io::Result<()> {
     all.try_for_each(|(time, one)| if time > until { discard(&one) } else { Ok(()) })
 }
 
-/// Removes a checkpoint: first its name, so that there is never a part of one.
+/// Removes a checkpoint: first its name, so that there is never a part of one. If something of
+/// somebody else is in its folder, that stays there.
 ///
 /// # Errors
 /// If it cannot be removed.
@@ -63,7 +64,12 @@ pub fn discard(checkpoint: &Path) -> io::Result<()> {
     let unfinished = checkpoint.with_file_name(NEW);
     clear(&unfinished)?;
     fs::rename(checkpoint, &unfinished)?;
-    clear(&unfinished)
+    match clear(&unfinished) {
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+            fs::rename(&unfinished, checkpoint)
+        }
+        cleared => cleared,
+    }
 }
 
 /// Removes the folder of an unfinished checkpoint with its files, if it exists.

@@ -315,16 +315,24 @@ impl Evaluation<'_> {
         let good = |one: &&Measured| {
             min.is_none_or(|min| one.value >= min) && max.is_none_or(|max| one.value <= max)
         };
-        let holds = all.iter().all(|one| good(&one));
+        let beyond = |one: &Measured| {
+            let below = min.map_or(f64::NEG_INFINITY, |min| min - one.value);
+            below.max(max.map_or(f64::NEG_INFINITY, |max| one.value - max))
+        };
+        let bad = all.iter().filter(|one| !good(one));
+        // The first of several.
+        let worst = bad
+            .rev()
+            .max_by(|one, other| beyond(one).total_cmp(&beyond(other)));
+        let holds = worst.is_none();
         let values = || all.iter().map(|one| one.value);
         let low = values().fold(f64::INFINITY, f64::min);
         let high = values().fold(f64::NEG_INFINITY, f64::max);
         let text = match all {
             [one] => format!("{}{}", one.words, with_unit(one.value, unit)),
             _ => {
-                let bad = all.iter().find(|one| !good(one));
                 // Of two places one name tells which is which.
-                let named = bad.or(all.first().filter(|_| all.len() == 2 && low < high));
+                let named = worst.or(all.first().filter(|_| all.len() == 2 && low < high));
                 let named = named.map_or(String::new(), |one| {
                     let (value, place) = (with_unit(one.value, unit), self.place(&one.at));
                     format!("; {value} at {place}")
