@@ -337,15 +337,15 @@ fn memory_of_traces_is_counted_once() {
     let (once, twice) = (replay(1), replay(2));
     // 60,000 operations of 24 bytes, the state that waits for them, and the memory of the check.
     assert!(
-        (2_000_000..4_000_000).contains(&once.traces),
+        (2_000_000..4_000_000).contains(&once.shared),
         "{}",
-        once.traces
+        once.shared
     );
-    assert_eq!(twice.traces, once.traces);
+    assert_eq!(twice.shared, once.shared);
     // State of a task for its operations, by job.
     assert!(once.state > 240_000 && twice.state > once.state + 240_000);
     let forecast = Forecast::assumed(&once, 1e6);
-    let least = Forecast::PROGRAM + (once.traces + once.state) as f64;
+    let least = Forecast::PROGRAM + (once.shared + once.state) as f64;
     assert!(forecast.bytes >= least, "{forecast:?}");
 }
 

@@ -414,3 +414,29 @@ fn a_failure_after_the_end_is_told() {
     let text = "failure.1.at: 10 us is not before the end of the run (10 us)";
     assert!(found[0].text.starts_with(text), "{}", found[0].text);
 }
+
+#[test]
+fn settings_that_another_one_makes_useless_are_told() {
+    let seeded = job("incast", 8)
+        .with("placement", "linear")
+        .with("placement_seed", 7);
+    for (experiment, text) in [
+        (
+            job("incast", 8).with("background", true).until("9 us"),
+            "workload.0.background: the run ends at a time",
+        ),
+        (
+            job("incast", 8).with("compute.straggler_speed", 0.25),
+            "workload.0.compute.straggler_speed: no node is slow",
+        ),
+        (
+            seeded,
+            "workload.0.placement_seed: a linear placement draws nothing",
+        ),
+    ] {
+        let found = warnings(&experiment);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_eq!(found[0].kind, "changes_nothing");
+        assert!(found[0].text.starts_with(text), "{}", found[0].text);
+    }
+}

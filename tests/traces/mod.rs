@@ -336,6 +336,55 @@ fn messages_are_exported_from_a_result() {
     assert!(said.contains("did you mean \"inwards\""), "{said}");
 }
 
+/// A trace has no place for messages by other NICs and to endpoints of others: that is said, and no
+/// file is written. A message under way at the end, and the start, are told.
+#[test]
+fn an_export_loses_no_message_silently() {
+    let exported = |experiment: &Experiment| {
+        let run = experiment
+            .clone()
+            .set("output.messages", true)
+            .cli()
+            .succeeds();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        let result = run.result();
+        let command = command.args(["export", result.to_str().unwrap(), "out.goal"]);
+        let output = command.current_dir(run.out()).output().expect("it runs");
+        let said = [output.stdout, output.stderr].concat();
+        let written = run.out().join("out.goal").exists();
+        let said = String::from_utf8_lossy(&said)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        (output.status.code(), written, said)
+    };
+    let network = || Experiment::dragonfly(2, 4, 2);
+    // Two halves of each message from each task to each other, by NICs of their own.
+    let nics = network()
+        .set("nodes.nics", 2)
+        .job("alltoall", 8)
+        .with("motif.bytes", "20 kB")
+        .with("nics", 2);
+    // 152 of some 600 messages stay among the six senders.
+    let outside = network()
+        .uniform(0.3)
+        .with("endpoints", "0..6")
+        .with("pattern.to", "network")
+        .until("5 us");
+    for (experiment, others) in [
+        (nics, "112 of 224"),
+        (outside, "not the first NIC of a task"),
+    ] {
+        let (code, written, said) = exported(&experiment);
+        assert_eq!((code, written), (Some(2), false), "{said}");
+        assert!(said.contains(others), "{said}");
+    }
+    let (code, _, said) = exported(&network().uniform(0.3).with("start", "1 us").until("5 us"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("were under way when it ended"), "{said}");
+    assert!(said.contains("start = \"1 us\""), "{said}");
+}
+
 #[test]
 fn what_is_wrong_with_a_trace_is_said_before_anything_runs() {
     let refusal = |trace: Value| {

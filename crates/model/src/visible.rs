@@ -5,12 +5,13 @@ use std::borrow::Cow;
 
 /// Reason why a character cannot be printed; `None` if it can.
 ///
-/// Such characters are control characters, characters that turn the direction of writing, and two
-/// that are no characters at all.
+/// Such characters are control characters, characters that turn the direction of writing, the byte
+/// order mark, and two that are no characters at all.
 pub fn unprintable(letter: char) -> Option<&'static str> {
     match letter {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some("turns the direction of writing"),
         '\u{fffe}' | '\u{ffff}' => Some("is no character"),
+        '\u{feff}' => Some("is a byte order mark"),
         _ if letter.is_control() => Some("is a control character"),
         _ => None,
     }

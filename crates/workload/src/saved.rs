@@ -29,7 +29,8 @@ fn all_motifs() -> Vec<Program> {
             // Some need a power of two, a square or a cube.
             let tasks = [9, 8, 16, 27, 7, 2].into_iter();
             let mut built = tasks.filter_map(|tasks| {
-                let motif = (entry.build)(&section, tasks).ok()?;
+                let mut motif = (entry.build)(&section, tasks).ok()?;
+                motif.draw(0);
                 Some((format!("{} {example}", entry.name), motif, tasks))
             });
             all.push(built.next().unwrap_or_else(|| panic!("{text}")));

@@ -29,13 +29,15 @@ impl<R: Read> Rows<R> {
         Rows(builder.comment(Some(b'#')).from_reader(ends))
     }
 
-    /// The names of the columns.
+    /// The line of the names of the columns, from 1, and the names.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn names(&mut self) -> Result<StringRecord, BadRow> {
-        let names = self.0.headers().cloned();
-        names.map_err(|error| self.bad(&error))
+    pub fn names(&mut self) -> Result<(u64, StringRecord), BadRow> {
+        match self.0.headers().cloned() {
+            Ok(names) => Ok((self.line(), names)),
+            Err(error) => Err(self.bad(&error)),
+        }
     }
 
     /// The next row and its line, from 1; None at the end.
@@ -118,7 +120,7 @@ mod tests {
 
     fn lines(text: &str) -> Result<Vec<u64>, BadRow> {
         let mut rows = Rows::new(text.as_bytes(), true);
-        assert_eq!(rows.names()?.get(0), Some("a"));
+        assert_eq!(rows.names()?.1.get(0), Some("a"));
         let mut lines = Vec::new();
         while let Some((line, row)) = rows.advance()? {
             assert_eq!(row[0].parse::<u64>().ok(), Some(line), "{text:?}");

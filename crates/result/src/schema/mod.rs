@@ -74,8 +74,9 @@ pub const NOTE_TEXTS: [Attribute; 3] = [
         "",
         "standstill, unfinished, missing, drops, scheme_idle, lost_packets or timeline_cut, of \
          what came out; trace, of what an application replays; sends_nothing, diverts_nothing, \
-         not_measured, records_nothing, fails_nothing, throttles_idle, credit_limited, cut_off, \
-         may_deadlock or hidden_congestion, of what was asked for; fork, of a run that changes at a time",
+         not_measured, records_nothing, fails_nothing, changes_nothing, throttles_idle, \
+         credit_limited, cut_off, may_deadlock or hidden_congestion, of what was asked for; fork, \
+         of a run that changes at a time",
     ),
     attribute("text", "", "what there is to say, in a sentence"),
     attribute(

@@ -74,7 +74,7 @@ impl Forecast {
             started += flow.peers_bytes() + flow.started_bytes();
             started += PACKET * flow.open.packets.min(work.buffers);
         }
-        let base = Forecast::PROGRAM + work.traces as f64;
+        let base = Forecast::PROGRAM + work.shared as f64;
         let held = flying + started + waiting.bytes(1.0, work.buffers);
         Forecast {
             packet_hops,
@@ -90,7 +90,7 @@ impl Forecast {
         let (Some(first), Some(last)) = (trial.samples.first(), trial.samples.last()) else {
             return Forecast::assumed(work, ASSUMED_RATE);
         };
-        let base = Forecast::PROGRAM + work.traces as f64;
+        let base = Forecast::PROGRAM + work.shared as f64;
         let held = last.state as f64 + last.packets as f64;
         if trial.ended {
             let end = last.until as f64;

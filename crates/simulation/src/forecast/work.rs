@@ -31,8 +31,9 @@ pub struct Work {
     pub flows: Vec<Flow>,
     /// Bytes of the state of all domains before anything is sent.
     pub state: u64,
-    /// Bytes of the traces that are replayed, which all domains share.
-    pub traces: u64,
+    /// Bytes of the traces that are replayed, and of what motifs have drawn, which all domains
+    /// share.
+    pub shared: u64,
     /// Zero-load time of a packet on a shortest path, ps.
     pub latency: f64,
     /// Packets that find room in all buffers of the network.
@@ -71,7 +72,7 @@ impl Work {
             buffers: buffers(&flows, network),
             flows,
             state: plan.expected_state(),
-            traces: traces(experiment),
+            shared: traces(experiment) + drawn(&plan.blueprint.traffic),
             records: Records {
                 bin: recording.bin.max(1) as f64,
                 occupancy: recording.occupancy as f64,
@@ -204,6 +205,13 @@ fn traces(experiment: &Experiment) -> u64 {
     let traces = enabled.filter_map(|one| one.job()?.program.trace());
     let each: FxHashMap<_, _> = traces.map(|trace| (Arc::as_ptr(trace), trace)).collect();
     each.values().map(|trace| trace.memory_bytes()).sum()
+}
+
+/// Bytes of what motifs have drawn.
+fn drawn(traffic: &[Traffic]) -> u64 {
+    let applications = traffic.iter().filter_map(|one| one.application());
+    let bytes = applications.map(|one| one.job.motif.shared_bytes() as u64);
+    bytes.sum()
 }
 
 /// Hops of a packet on a shortest path, on average.

@@ -4,6 +4,7 @@
 
 mod credits;
 mod offered;
+mod settings;
 
 pub use credits::credit_shares;
 use credits::{credit_limited, short_buffers};
@@ -50,6 +51,7 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all.extend(overloads(experiment));
     all.extend(cut_off(experiment, plan));
     all.extend(late_failures(experiment, end));
+    all.extend(settings::useless(experiment));
     all
 }
 

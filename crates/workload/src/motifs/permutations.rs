@@ -51,7 +51,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// Maximum number of flows of all phases: each takes some bytes of memory on every rank.
+/// Maximum number of flows of all phases: each takes some 30 bytes of memory on every rank.
 const MOST: u64 = 1 << 26;
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
@@ -91,23 +91,51 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
         let invalid = Invalid::new("bytes", "the mix is empty", "give at least one size");
         return Err(section.refuse(invalid));
     }
-    let mut motif = Permutations {
+    Ok(Box::new(Permutations {
         tasks,
         permutations: params.permutations,
         sizes,
         phases: vec![Phase::default(); params.phases as usize],
-    };
-    motif.draw(0);
-    Ok(Box::new(motif))
+    }))
 }
 
 /// Flows of one phase.
 #[derive(Clone, Default)]
 struct Phase {
-    /// By task: destinations and bytes, ascending.
-    sends: Vec<Vec<(Peer, u64)>>,
-    /// By task: sources, ascending.
-    receives: Vec<Vec<Peer>>,
+    /// Destinations and bytes, ascending.
+    sends: Lists<(Peer, u64)>,
+    /// Sources, ascending.
+    receives: Lists<Peer>,
+}
+
+/// A list for each task.
+#[derive(Clone, Default)]
+struct Lists<T> {
+    /// End of the list of each task.
+    ends: Vec<u32>,
+    all: Vec<T>,
+}
+
+impl<T> Lists<T> {
+    fn of(lists: impl ExactSizeIterator<Item = Vec<T>>) -> Lists<T> {
+        let (mut ends, mut all) = (Vec::with_capacity(lists.len()), Vec::new());
+        for list in lists {
+            all.extend(list);
+            // There are no more than `MOST`.
+            ends.push(all.len() as u32);
+        }
+        all.shrink_to_fit();
+        Lists { ends, all }
+    }
+
+    fn get(&self, task: usize) -> &[T] {
+        let begin = task.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[begin as usize..self.ends[task] as usize]
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.ends) + size_of_val(&*self.all)
+    }
 }
 
 struct Permutations {
@@ -147,12 +175,10 @@ impl Permutations {
             own.keys()
                 .for_each(|&to| receives[to as usize].push(task as Peer));
         }
+        let sends = sends.into_iter().map(|own| own.into_iter().collect());
         Phase {
-            sends: sends
-                .into_iter()
-                .map(|own| own.into_iter().collect())
-                .collect(),
-            receives,
+            sends: Lists::of(sends),
+            receives: Lists::of(receives.into_iter()),
         }
     }
 }
@@ -165,6 +191,12 @@ impl Motif for Permutations {
     fn draw(&mut self, seed: u64) {
         let numbers = 0..self.phases.len() as u64;
         self.phases = numbers.map(|number| self.phase(seed, number)).collect();
+    }
+
+    fn shared_bytes(&self) -> usize {
+        let bytes =
+            |phase: &Phase| size_of::<Phase>() + phase.sends.bytes() + phase.receives.bytes();
+        self.phases.iter().map(bytes).sum()
     }
 
     fn part(&self, part: u32, script: &mut Script) -> bool {
@@ -181,10 +213,10 @@ impl Motif for Permutations {
         }
         let (phase, task) = (&self.phases[number], script.task() as usize);
         let mark = script.mark();
-        for &from in &phase.receives[task] {
+        for &from in phase.receives.get(task) {
             script.irecv(from, 0);
         }
-        for &(to, bytes) in &phase.sends[task] {
+        for &(to, bytes) in phase.sends.get(task) {
             script.isend(to, bytes, 0);
         }
         script.wait_all(script.since(mark));
@@ -215,6 +247,15 @@ mod tests {
             assert_eq!((sent, received), (6 * 1_024, 6 * 1_024));
             assert!(run.sent_by(task).iter().all(|&(to, ..)| to != task));
         }
+    }
+
+    #[test]
+    fn what_is_drawn_is_counted() {
+        let parameters = "permutations = 2\nphases = 1_000\nbytes = \"1 KiB\"";
+        let bytes = motif("permutations", parameters, 13).shared_bytes();
+        // A flow is a destination with its bytes, and a source; a task has the ends of two lists.
+        let least = 1_000 * 13 * (2 * (16 + 4) / 2 + 8);
+        assert!((least..2 * least).contains(&bytes), "{bytes}");
     }
 
     #[test]

@@ -18,7 +18,10 @@ pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigErro
 pub fn motif(kind: &str, parameters: &str, tasks: u32) -> Box<dyn Motif> {
     let text = format!("kind = \"{kind}\"\n{parameters}");
     let section = Section::from_toml(&text).expect("TOML");
-    build(&section, tasks).unwrap_or_else(|error| panic!("{}", error.render(false)))
+    let built = build(&section, tasks);
+    let mut motif = built.unwrap_or_else(|error| panic!("{}", error.render(false)));
+    motif.draw(0);
+    motif
 }
 
 /// The text of the error with which it is refused.

@@ -3,7 +3,7 @@
 use std::num::IntErrorKind;
 use std::path::Path;
 
-use csv::DeserializeErrorKind;
+use csv::{DeserializeErrorKind, StringRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,8 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     let params: Params = section.parse()?;
     let input = Input::open(path)?;
     let mut rows = Rows::new(input, true);
-    let names = rows.names().map_err(damaged)?;
+    let (line, names) = rows.names().map_err(damaged)?;
+    check_names(&names).map_err(|message| damaged(BadRow { line, message }))?;
     let (mut flows, mut highest) = (Vec::new(), None);
     while let Some((line, row)) = rows.advance().map_err(damaged)? {
         let row: Row = row
@@ -78,6 +79,25 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     let tasks = tasks(highest, params.tasks, flows.len())?;
     let hash = rows.into_inner().hash();
     Ok(content(&flows, tasks, Coverage::default(), hash))
+}
+
+/// Each name is one of a row's, once, and none is missing that has to be there.
+fn check_names(names: &StringRecord) -> Result<(), String> {
+    const NEEDED: [&str; 3] = ["source", "destination", "bytes"];
+    for (at, name) in names.iter().enumerate() {
+        if !NEEDED.contains(&name) && name != "start" {
+            return Err(format!("there is no column {name:?}"));
+        }
+        if names.iter().take(at).any(|own| own == name) {
+            return Err(format!("there are two columns {name:?}"));
+        }
+    }
+    let missing = NEEDED
+        .iter()
+        .find(|name| names.iter().all(|own| own != **name));
+    missing.map_or(Ok(()), |name| {
+        Err(format!("the column {name:?} is missing"))
+    })
 }
 
 fn damaged(bad: BadRow) -> Fault {
@@ -150,6 +170,27 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_name_is_in_the_line_of_names() {
+        for (names, said) in [
+            ("source,target,bytes", "there is no column \"target\""),
+            (
+                "source,destination,bytes,bytes",
+                "there are two columns \"bytes\"",
+            ),
+            (
+                "source,destination,start",
+                "the column \"bytes\" is missing",
+            ),
+        ] {
+            let text = format!("# a list\n{names}\n# of two\n\n0,1,5\n");
+            let found = refused("flows", "", &text);
+            assert!(found.contains("line 2") && found.contains(said), "{found}");
+        }
+        let marked = "\u{feff}source,destination,bytes\n0,1,5\n";
+        assert!(read_bytes("flows", "", marked.as_bytes()).is_ok());
+    }
+
+    #[test]
     fn what_is_wrong_is_refused_with_its_line() {
         for (text, keys, parts) in [
             (
@@ -165,7 +206,7 @@ mod tests {
             (
                 "source,target,bytes\n0,1,5\n",
                 "",
-                ["line 2", "target", "names"],
+                ["line 1", "target", "names"],
             ),
             (
                 "source,destination,bytes,start\n0,1,5,-1\n",

@@ -1,7 +1,7 @@
 //! The text of a trace, line by line, with its hash.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -80,7 +80,23 @@ impl Input {
             return Err(failure("it is no regular file".into()));
         }
         let file = File::open(path).map_err(|e| failure(e.to_string()))?;
-        Ok(Input { file, hash })
+        let mut input = Input { file, hash };
+        input.skip_mark().map_err(|e| failure(e.to_string()))?;
+        Ok(input)
+    }
+
+    /// Passes over the mark with which some editors begin a text. No format begins with its bytes.
+    fn skip_mark(&mut self) -> io::Result<()> {
+        const MARK: &[u8] = "\u{feff}".as_bytes();
+        let mut first = Vec::new();
+        (&mut self.file)
+            .take(MARK.len() as u64)
+            .read_to_end(&mut first)?;
+        match first == MARK {
+            true => self.hash.update(first),
+            false => self.file.rewind()?,
+        }
+        Ok(())
     }
 
     /// The hash of all bytes read.

@@ -230,7 +230,7 @@ impl WalkState {
         self.release(graph, node, true);
         match one.kind {
             Kind::Compute if one.amount > 0 => {
-                let until = calls.now + calls.paced(one.amount);
+                let until = calls.now + calls.paced(one.cpu, one.amount);
                 self.computed += until - self.computes_until.clamp(calls.now, until);
                 self.computes_until = self.computes_until.max(until);
                 self.cpus[usize::from(one.cpu)].busy = true;

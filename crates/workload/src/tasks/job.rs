@@ -30,6 +30,11 @@ pub trait Motif: Send + Sync {
         let _ = seed;
     }
 
+    /// Bytes of what was drawn, or 0 if that is little.
+    fn shared_bytes(&self) -> usize {
+        0
+    }
+
     /// True if an iteration begins with this part; by default with each part. For records only.
     fn begins_iteration(&self, part: u32) -> bool {
         let _ = part;
@@ -256,9 +261,11 @@ impl Calls<'_> {
             .start_receive(&self.job.exchange, from, tag, label, self.wire)
     }
 
-    /// The time that a computation takes that begins now and takes `time` ps by its program.
-    pub fn paced(&self, time: Time) -> Time {
-        self.job.pace.time(self.messages.task(), self.now, time)
+    /// The time that a computation takes that begins now on a processor of the task, and takes
+    /// `time` ps by its program.
+    pub fn paced(&self, cpu: u8, time: Time) -> Time {
+        let task = self.messages.task();
+        self.job.pace.time((task, cpu), self.now, time)
     }
 
     /// Takes note that the task does nothing but this from now on, for its timeline.

@@ -106,15 +106,19 @@ impl Compute {
 }
 
 impl Pace {
-    /// The time that a computation of `time` ps takes a task that begins it at `now`, ps.
-    pub fn time(&self, task: Peer, now: Time, time: Time) -> Time {
+    /// The time that a computation of `time` ps takes a task that begins it at `now`, ps, on one of
+    /// its processors.
+    pub fn time(&self, (task, cpu): (Peer, u8), now: Time, time: Time) -> Time {
         let Some(speed) = self.speeds.get(task as usize) else {
             return time;
         };
         let mut taken = time as f64 / speed;
         if self.noise > 0.0 {
             // Drawn from a stream named by the computation itself: others do not change it.
-            let drawn = unit(&mut stream(self.seed, &[NOISE, task.into(), now]));
+            let name = [NOISE, task.into(), now, cpu.into()];
+            // The first processor's name has no number.
+            let length = if cpu == 0 { 3 } else { 4 };
+            let drawn = unit(&mut stream(self.seed, &name[..length]));
             taken *= 1.0 - self.noise * ln(1.0 - drawn);
         }
         // A cast from a float saturates.
@@ -139,7 +143,7 @@ mod tests {
             straggler_speed: 0.25,
             ..Compute::default()
         });
-        let times: Vec<Time> = (0..40).map(|task| pace.time(task, 0, 1_000)).collect();
+        let times: Vec<Time> = (0..40).map(|task| pace.time((task, 0), 0, 1_000)).collect();
         let nodes: Vec<&[Time]> = times.chunks(4).collect();
         let slow = nodes.iter().filter(|node| **node == [2_000; 4]).count();
         let others = nodes.iter().filter(|node| **node == [500; 4]).count();
@@ -153,7 +157,8 @@ mod tests {
             ..Compute::default()
         });
         let count = 100_000_u32;
-        let extra = |number: u32| pace.time(number % 40, Time::from(number), 1_000_000) - 1_000_000;
+        let extra =
+            |number: u32| pace.time((number % 40, 0), Time::from(number), 1_000_000) - 1_000_000;
         let mean = (0..count).map(extra).sum::<Time>() as f64 / f64::from(count);
         // An exponential distribution: the deviation is the mean. Five of its mean.
         let bound = 5.0 * 100_000.0 / f64::from(count).sqrt();
@@ -161,8 +166,20 @@ mod tests {
     }
 
     #[test]
+    fn processors_of_a_task_have_noise_of_their_own() {
+        let pace = pace(Compute {
+            noise: 1.0,
+            ..Compute::default()
+        });
+        let times: Vec<Time> = (0..3)
+            .map(|cpu| pace.time((5, cpu), 7, 1_000_000))
+            .collect();
+        assert!(times[0] != times[1] && times[1] != times[2] && times[0] != times[2]);
+    }
+
+    #[test]
     fn without_any_of_it_the_time_is_the_programs() {
-        assert_eq!(pace(Compute::default()).time(3, 5, 123), 123);
-        assert_eq!(Pace::default().time(3, 5, 123), 123);
+        assert_eq!(pace(Compute::default()).time((3, 0), 5, 123), 123);
+        assert_eq!(Pace::default().time((3, 0), 5, 123), 123);
     }
 }

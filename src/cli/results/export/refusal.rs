@@ -12,7 +12,11 @@ pub fn wrong_with(message: impl Into<String>, remedy: impl Into<String>) -> Fail
 
 /// The file cannot be written.
 pub fn not_written(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::failed(format!("{}: {error}", path.display()))
+    Failure::failed(format!(
+        "error: {} cannot be written: {error}\n  help: name a file in a directory that exists and \
+         can be written",
+        path.display()
+    ))
 }
 
 /// Refuses a name that is none of a run's jobs.

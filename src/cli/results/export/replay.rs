@@ -35,25 +35,53 @@ pub fn export(
     let endpoints = result.column(&group, "endpoint").map_err(wrong)?;
     let endpoints = endpoints.unwrap_or_default();
     let flows = flows(result, index, start, &endpoints).map_err(wrong)?;
-    let Some(flows) = flows else {
+    let Some((flows, others)) = flows else {
         let message = format!("{} has no messages", path.display());
         let remedy = "run the experiment with output.messages = true";
         return Err(wrong_with(message, remedy));
     };
+    if others > 0 {
+        let message = format!(
+            "{others} of {} messages of {name:?} have a sender or a receiver that is not the first \
+             NIC of a task, and a trace has no place for them",
+            others + flows.len()
+        );
+        let remedy = "export a job without `nics`, and traffic among its own endpoints";
+        return Err(wrong_with(message, remedy));
+    }
+    let under_way = under_way(result).map_err(wrong)?;
     let tasks = endpoints.len() as u32;
-    let name = if format == ExportFormat::Vef {
-        "vef"
-    } else {
-        "goal"
+    let name = match format {
+        ExportFormat::Vef => "vef",
+        _ => "goal",
     };
     let written = write(format, unit, &options.file, &flows, tasks);
     written.map_err(|error| not_written(&options.file, &error))?;
     let file = options.file.display();
+    let begins = match start {
+        0 => String::new(),
+        start => format!(", start = \"{}\"", Duration(start)),
+    };
+    let rest = match under_way {
+        0 => String::new(),
+        rest => {
+            format!("{rest} messages of the run were under way when it ended: they are not in it\n")
+        }
+    };
     Ok(format!(
-        "{file}: {} messages of {} tasks\nread it with trace = {{ format = \"{name}\", file = \"{file}\", unit = \"{unit} ps\" }}, mpi.rendezvous_from = \"1000 GB\"\n",
+        "{file}: {} messages of {tasks} tasks\n{rest}read it with trace = {{ format = \"{name}\", \
+         file = \"{file}\", unit = \"{unit} ps\" }}, mpi.rendezvous_from = \"1000 GB\"{begins}\n",
         flows.len(),
-        endpoints.len()
     ))
+}
+
+/// Messages of all jobs that were generated and not received.
+fn under_way(result: &ResultFile) -> Result<u64, TraceError> {
+    let count = |name: &str| {
+        let number = result.number("data/summary", name)?;
+        Ok(number.unwrap_or(0.0) as u64)
+    };
+    Ok(count("messages_generated")?.saturating_sub(count("messages_received")?))
 }
 
 /// The unit of times, ps.
@@ -88,14 +116,14 @@ fn job(result: &ResultFile, given: &[String]) -> Result<String, Failure> {
     }
 }
 
-/// The messages of a job, by sender in the order in which they were sent; None if none were
-/// recorded.
+/// The messages of a job between its tasks, by sender in the order in which they were sent, and the
+/// number of its others; None if none were recorded.
 fn flows(
     result: &ResultFile,
     index: u64,
     start: u64,
     endpoints: &[u64],
-) -> Result<Option<Vec<Flow>>, TraceError> {
+) -> Result<Option<(Vec<Flow>, usize)>, TraceError> {
     let columns = [
         "job",
         "source",
@@ -110,9 +138,9 @@ fn flows(
         return Ok(None);
     };
     let tasks: HashMap<u64, u32> = endpoints.iter().copied().zip(0..).collect();
-    let mut rows: Vec<(u64, Flow)> = (0..jobs.len())
-        .filter(|&at| jobs[at] == index)
-        .filter_map(|at| {
+    let own: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at] == index).collect();
+    let mut rows: Vec<(u64, Flow)> = (own.iter())
+        .filter_map(|&at| {
             let flow = Flow {
                 from: *tasks.get(&sources[at])?,
                 to: *tasks.get(&destinations[at])?,
@@ -123,7 +151,9 @@ fn flows(
         })
         .collect();
     rows.sort_unstable_by_key(|&(number, flow)| (flow.from, flow.start, number));
-    Ok(Some(rows.into_iter().map(|(_, flow)| flow).collect()))
+    let others = own.len() - rows.len();
+    let flows = rows.into_iter().map(|(_, flow)| flow).collect();
+    Ok(Some((flows, others)))
 }
 
 fn write(

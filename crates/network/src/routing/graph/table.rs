@@ -84,9 +84,9 @@ impl Forwarding {
             graph.names().iter().map(String::as_str).zip(0..).collect();
         let bad = |bad: BadRow| wrong(bad.line, bad.message);
         let mut rows = Rows::new(text.as_bytes(), true);
-        let head = rows.names().map_err(bad)?;
+        let (line, head) = rows.names().map_err(bad)?;
         if head.iter().collect::<Vec<_>>().join(",") != COLUMNS {
-            return Err(wrong(1, "the first line is another".into()));
+            return Err(wrong(line, "the first line is another".into()));
         }
         let mut said = HashSet::new();
         while let Some((line, record)) = rows.advance().map_err(bad)? {

@@ -175,17 +175,17 @@ fn wrong(line: u64, what: String) -> Invalid {
 fn rows(text: &str, kinds: &mut Vec<KindName>) -> Result<Vec<Row>, Invalid> {
     let bad = |bad: BadRow| wrong(bad.line, bad.message);
     let mut read = Rows::new(text.as_bytes(), true);
-    let head = read.names().map_err(bad)?;
+    let (line, head) = read.names().map_err(bad)?;
     let mut places = [None; COLUMNS.len()];
     for (at, name) in head.iter().enumerate() {
         match COLUMNS.iter().position(|known| *known == name) {
             Some(column) if places[column].is_none() => places[column] = Some(at),
-            Some(_) => return Err(wrong(1, format!("{name:?} is there twice"))),
-            None => return Err(wrong(1, format!("{name:?} is not a column"))),
+            Some(_) => return Err(wrong(line, format!("{name:?} is there twice"))),
+            None => return Err(wrong(line, format!("{name:?} is not a column"))),
         }
     }
     if places[0].is_none() || places[1].is_none() {
-        return Err(wrong(1, "the first line has no from and to".into()));
+        return Err(wrong(line, "the first line has no from and to".into()));
     }
     let mut rows = Vec::new();
     while let Some((line, record)) = read.advance().map_err(bad)? {

@@ -287,6 +287,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn script(&self) -> Result<Script, ConfigError> {
+        const WORDS: [&str; 3] = ["task", "tasks", "step"];
+        let mut constants = self.params.constants.keys();
+        if let Some(name) = constants.find(|name| WORDS.contains(&name.as_str())) {
+            let message = format!("{name:?} is a number of its own in every expression");
+            let invalid = Invalid::new("constants", message, "give the constant another name");
+            return Err(self.section.refuse(invalid));
+        }
         let phases = self.params.phases.iter().enumerate();
         let phases = phases.map(|(at, phase)| self.phase(&format!("phases.{at}"), phase));
         Ok(Script {

@@ -180,6 +180,21 @@ fn what_is_wrong_is_refused_before_it_runs() {
 }
 
 #[test]
+fn a_constant_hides_no_number_of_the_language() {
+    for name in ["task", "tasks", "step"] {
+        let text = format!("constants = {{ {name} = 3 }}\n[[phases]]\ncompute = \"1 us\"\n");
+        let Err(error) = built(&text, 4) else {
+            panic!("{name} is taken");
+        };
+        let said = error.render(false);
+        assert!(
+            said.contains("constants") && said.contains("another name"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn groups_and_repetitions_that_do_not_match_are_refused() {
     for (from, to, parts) in [
         (

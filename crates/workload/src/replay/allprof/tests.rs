@@ -381,3 +381,18 @@ fn a_cancelled_receive_takes_no_message() {
         "2 receives of 640 bytes in all (1 ignored: MPI_Cancel, which is taken to succeed)";
     assert!(said.contains(expected), "{said}");
 }
+
+#[test]
+fn synchronous_sends_are_counted() {
+    let [first, second] = calls(
+        "MPI_Ssend:10:1:50:1,8,8:1:7:9000,0,2:20\nMPI_Send:30:1:50:1,8,8:1:7:9000,0,2:40\n",
+        "MPI_Recv:10:1:50:1,8,8:0:7:8000,1,2:0:20\nMPI_Recv:30:1:50:1,8,8:0:7:8000,1,2:0:40\n",
+    );
+    let trace = read_files("allprof", "", &files(&first, &second)).unwrap();
+    let said = trace.coverage.to_string();
+    assert!(said.contains("2 sends"), "{said}");
+    assert!(
+        said.contains("1 synchronous sends among these, as standard ones"),
+        "{said}"
+    );
+}

@@ -52,6 +52,14 @@ fn one_processor_does_one_thing_at_a_time() {
 }
 
 #[test]
+fn a_byte_order_mark_is_passed_over() {
+    let text = "\u{feff}num_ranks 1\nrank 0 {\na: calc 10\n}\n";
+    let trace = read_bytes("goal", "", text.as_bytes()).unwrap();
+    let run = replay(&trace).finish();
+    assert_eq!(run.tasks[0].finished(), Some(10 * NS));
+}
+
+#[test]
 fn marks_need_no_space_around_them() {
     let spaced = "num_ranks 2\nrank 0 {\nl0: send 8000b to 1\nl1: recv 7000b from 1\n}\n\
         rank 1 {\nl0: recv 8000b from 0\nl1: send 7000b to 0\nl1 requires l0\n}\n";

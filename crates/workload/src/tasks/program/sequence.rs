@@ -193,7 +193,7 @@ impl SequenceState {
     fn perform(&mut self, op: Op, calls: &mut Calls) {
         match op {
             Op::Compute(time) => {
-                let time = calls.paced(time);
+                let time = calls.paced(0, time);
                 self.computed += time;
                 self.busy(COMPUTE, time, calls);
             }

@@ -1,0 +1,75 @@
+//! Settings of a workload without effect.
+
+use crate::config::{DriveConfig, Experiment, WorkloadConfig};
+use crate::plan::Warning;
+use weir_input::Until;
+use weir_model::Invalid;
+use weir_workload::open::endpoints::{Endpoints, Placement};
+use weir_workload::tasks::Compute;
+
+/// Warnings about settings that another one makes useless.
+pub(super) fn useless(experiment: &Experiment) -> impl Iterator<Item = Warning> {
+    let timed = matches!(experiment.run.until, Until::Time(_));
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    enabled.flat_map(move |workload| {
+        let all = [
+            background(workload).filter(|_| timed),
+            stragglers(workload),
+            placement(workload),
+        ];
+        all.into_iter().flatten()
+    })
+}
+
+fn background(workload: &WorkloadConfig) -> Option<Warning> {
+    let message = "the run ends at a time, and waits for no application";
+    let remedy = "leave it out, or write run.until = \"completion\"";
+    workload
+        .job()?
+        .background
+        .then(|| warn(workload, "background", message, remedy))
+}
+
+fn stragglers(workload: &WorkloadConfig) -> Option<Warning> {
+    let DriveConfig::Motif(job) = &workload.drive else {
+        return None;
+    };
+    let compute = job.compute.unwrap_or_default();
+    let useless =
+        compute.stragglers == 0 && compute.straggler_speed != Compute::default().straggler_speed;
+    let message = "no node is slow: `stragglers` is 0";
+    let remedy = "write stragglers, or leave it out";
+    useless.then(|| warn(workload, "compute.straggler_speed", message, remedy))
+}
+
+fn placement(workload: &WorkloadConfig) -> Option<Warning> {
+    let Endpoints::Count {
+        placement: Placement::Linear,
+        seed: Some(_),
+        ..
+    } = workload.endpoints
+    else {
+        return None;
+    };
+    let key = match workload.section.node.get("placement_seed") {
+        Some(_) => "placement_seed",
+        None => "endpoints.seed",
+    };
+    let message = "a linear placement draws nothing";
+    Some(warn(
+        workload,
+        key,
+        message,
+        "leave it out, or choose another placement",
+    ))
+}
+
+fn warn(workload: &WorkloadConfig, key: &str, message: &str, remedy: &str) -> Warning {
+    let invalid = Invalid::new(key, message, remedy);
+    Warning::new(
+        "changes_nothing",
+        Some(&workload.name),
+        &workload.section,
+        invalid,
+    )
+}
