@@ -421,10 +421,9 @@ fn describe(
         }
         let (first, others) = change.values.split_at_mut(1);
         for (value, keys) in others.iter_mut().zip(&differ) {
-            if *value == first[0] && keys.contains(&change.key) {
-                value
-                    .as_mut()
-                    .map(|value| value.push_str(", at other points"));
+            let elsewhere = *value == first[0] && keys.contains(&change.key);
+            if let Some(value) = value.as_mut().filter(|_| elsewhere) {
+                value.push_str(", at other points");
             }
         }
         comparison.keys.push(change);

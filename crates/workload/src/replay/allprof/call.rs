@@ -172,7 +172,7 @@ impl<'a> Calls<'a> {
         }
         self.then = Some(end);
         self.call(name, &Arguments { fields: arguments }, line)?;
-        if SYNCHRONOUS.contains(&name) {
+        if SYNCHRONOUS.contains(name) {
             let coverage = &mut self.processes.coverage;
             coverage.simulated("synchronous sends among these, as standard ones", 1, 0);
         }
