@@ -353,7 +353,7 @@ impl<K: Compiled> FabricDomain<K> {
         out.counts.packets += 1;
         out.last_sent = self.fixed.room_of::<K>(packet.flits);
         out.counts.busy += end - depart + again;
-        if end > self.progress.until {
+        if end > self.progress.until && output < self.first_nic_output {
             self.records.beyond.push(Beyond {
                 output,
                 begin: depart - again,
