@@ -42,8 +42,8 @@ def test_everything_under_data_is_there_with_its_numbers_units_and_scales(tree, 
         expected = numpy.char.decode(raw) if raw.dtype.kind == "S" else raw
         assert variable.shape == raw.shape, name
         values = variable.values
-        if column in ("task_finish_ps", "task_communication_ps"):
-            # In the file the time of a task that the run cut off is 0.
+        if column in ("task_finish_ps", "task_communication_ps", "end_ps", "received_ps"):
+            # In the file the time of what the run cut off is 0.
             values = numpy.nan_to_num(values, nan=0.0)
         assert (values == expected).all(), name
         assert variable.attrs == {"units": item.attrs["units"], "long_name": item.attrs["long_name"]}, name
@@ -218,8 +218,9 @@ def test_times_of_a_job_that_the_run_cut_off_are_nan(program, tmp_path):
     file = tmp_path / "cut.toml"
     file.write_text(
         'topology = { file = "dragonfly-72" }\nrouting = { algorithm = "minimal" }\n'
-        'run = { until = "completion", at_most = "3 us" }\n'
+        'run = { until = "completion", at_most = "3 us" }\noutput = { iterations = true, flows = true }\n'
         '[[workload]]\nname = "long"\ntasks = 4\nmotif = { kind = "allreduce", iterations = 100 }\n'
+        '[[workload]]\nname = "turns"\ntasks = 2\nmotif = { kind = "ping_pong", bytes = "8 kB", iterations = 100 }\n'
         '[[workload]]\nname = "short"\ntasks = 4\nmotif = { kind = "allreduce", iterations = 1 }\n'
     )
     done = subprocess.run([program, "run", file, "--out", tmp_path / "o", "--quiet"], capture_output=True, text=True)
@@ -231,3 +232,8 @@ def test_times_of_a_job_that_the_run_cut_off_are_nan(program, tmp_path):
     assert long["task_finish_ps"].isnull().all() and long["task_communication_ps"].isnull().all()
     assert (long["task_communication_at_least_ps"] == 3_000_000).all()
     assert short.attrs["over"] == 1 and short.attrs["finish_ps"] == short["task_finish_ps"].max() > 0
+    for group, begin, end in [("iterations", "begin_ps", "end_ps"), ("flows", "started_ps", "received_ps")]:
+        rows = tree[group].to_dataset()
+        gone = rows[end].isnull()
+        assert gone.any() and not gone.all(), group
+        assert (rows[end][~gone] >= rows[begin][~gone]).all() and rows[end].attrs["units"] == "ps", group

@@ -433,6 +433,10 @@ fn settings_that_another_one_makes_useless_are_told() {
             seeded,
             "workload.0.placement_seed: a linear placement draws nothing",
         ),
+        (
+            job("incast", 2).with("endpoints", vec![3, 9, 5]),
+            "workload.0.endpoints: the last 1 of 3 have no task",
+        ),
     ] {
         let found = warnings(&experiment);
         assert_eq!(found.len(), 1, "{text}: {found:?}");

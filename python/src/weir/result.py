@@ -40,6 +40,7 @@ def load(path: str | os.PathLike[str], *, groups: str | Iterable[str] | None = N
     attributes.
 
     Finish and communication time of a job or a task that the run cut off are NaN; `communication_at_least_ps` is a lower bound.
+    So are the ends of iterations, phases and flows (`received_ps`) that it cut off.
 
     `groups` limits what is read to this node, or to these nodes and those below them: `groups=["summary", "series"]` for a result whose
     packets would fill the memory.
@@ -78,8 +79,15 @@ def load(path: str | os.PathLike[str], *, groups: str | Iterable[str] | None = N
     return xarray.DataTree.from_dict(nodes, name=file_path.parent.name or None)
 
 
+#: Columns with the end of what a row is about, which the file has as 0 if the run ended before that.
+ENDS = {"iterations": "end_ps", "phases": "end_ps", "flows": "received_ps"}
+
+
 def with_missing(name: str, node: xarray.Dataset) -> xarray.Dataset:
-    """NaN for the times of a job that the run cut off, which the file has as 0."""
+    """NaN for the times of what the run cut off, which the file has as 0."""
+    end = ENDS.get(name)
+    if end in node and bool((node[end] == 0).any()):
+        return node.assign({end: node[end].where(node[end] != 0)})
     if not name.startswith("jobs/") or node.attrs.get("over", 1):
         return node
     node.attrs.update(finish_ps=math.nan, communication_ps=math.nan)

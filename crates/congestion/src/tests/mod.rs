@@ -10,6 +10,9 @@ use super::{About, REGISTRY, Scheme};
 use weir_model::{below, stream};
 use world::{NICS, OUTPUTS, World};
 
+/// The manual's page of schemes.
+const PAGE: &str = include_str!("../../../../docs/model/schemes.md");
+
 /// Random histories of each scheme.
 const SEEDS: u64 = 12;
 
@@ -61,6 +64,11 @@ fn every_scheme_names_its_counts_and_the_parameters_to_look_at() {
             "{}",
             entry.name
         );
+        let records = fresh.records().iter().map(|record| record.name);
+        for name in fresh.counters().iter().copied().chain(records) {
+            let described = PAGE.contains(&format!("`{name}`"));
+            assert!(described, "docs/model/schemes.md says nothing of {name}");
+        }
         let schema = (entry.parameters.schema)().to_value();
         for act in fresh
             .acts()

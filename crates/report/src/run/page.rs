@@ -238,7 +238,7 @@ fn course(stored: &Stored) -> Rows {
     hosts.sort_unstable();
     hosts.dedup();
     let hops = stored.digest.summary.packet_hops;
-    pairs(
+    let mut rows = pairs(
         "How it ran",
         [
             ("started", run.started.clone()),
@@ -272,5 +272,45 @@ fn course(stored: &Stored) -> Rows {
             ),
             ("HDF5", run.hdf5_version.clone()),
         ],
-    )
+    );
+    let begun = began(run).map(|text| Row::new(["begun".to_string(), text]));
+    rows.rows.splice(1..1, begun);
+    rows
+}
+
+/// How a run began that did not simulate everything in one go.
+fn began(run: &Run) -> Option<String> {
+    let times = |count| match count {
+        1 => "once".to_string(),
+        count => format!("{count} times"),
+    };
+    let forked = run.forked_ps.map(|ps| {
+        let shared = time(ps as f64);
+        format!("until {shared} it is another run, which it shares")
+    });
+    let resumed =
+        (run.resumed).map(|count| format!("it went on from a checkpoint {}", times(count)));
+    let parts: Vec<String> = forked.into_iter().chain(resumed).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_says_where_it_began() {
+        let run = |resumed, forked_ps| Run {
+            resumed,
+            forked_ps,
+            ..Run::default()
+        };
+        let said = |resumed, forked| began(&run(resumed, forked));
+        assert_eq!(said(None, None), None);
+        let once = said(Some(1), None).expect("a text");
+        assert_eq!(once, "it went on from a checkpoint once");
+        let both = said(Some(3), Some(12_500_000)).expect("a text");
+        assert!(both.starts_with("until 12.5"), "{both}");
+        assert!(both.ends_with("from a checkpoint 3 times"), "{both}");
+    }
 }

@@ -206,8 +206,8 @@ pub const GROUPS: &[Group] = &[
                 links in the measurement window. Kinds: data, acknowledgements if there are any, \
                 and the scheme's own. Then, of schemes that do it: packets dropped before and at \
                 the last router, sent at a granted time or again speculatively, marked; \
-                reservations that a router took; the scheme's own counters. `resent_granted` \
-                counts dropped packets, and packets of a message that its grant found unsent.",
+                reservations that a router took; the scheme's own counters. What each counts: \
+                [Counters and records](model/schemes.md#counters-and-records).",
         attributes: &[&[SCHEME_NAME]],
         columns: &[],
     },

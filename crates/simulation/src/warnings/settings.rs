@@ -16,6 +16,7 @@ pub(super) fn useless(experiment: &Experiment) -> impl Iterator<Item = Warning> 
             background(workload).filter(|_| timed),
             stragglers(workload),
             placement(workload),
+            idle_endpoints(workload),
         ];
         all.into_iter().flatten()
     })
@@ -62,6 +63,18 @@ fn placement(workload: &WorkloadConfig) -> Option<Warning> {
         message,
         "leave it out, or choose another placement",
     ))
+}
+
+/// Endpoints of a list that are of no task.
+fn idle_endpoints(workload: &WorkloadConfig) -> Option<Warning> {
+    let (Endpoints::List(listed), Some(job)) = (&workload.endpoints, workload.job()) else {
+        return None;
+    };
+    let taken = job.tasks? as usize * job.nics as usize;
+    let rest = listed.get(taken..).filter(|rest| !rest.is_empty())?;
+    let message = format!("the last {} of {} have no task", rest.len(), listed.len());
+    let remedy = "leave them out, or let the job have more tasks";
+    Some(warn(workload, "endpoints", &message, remedy))
 }
 
 fn warn(workload: &WorkloadConfig, key: &str, message: &str, remedy: &str) -> Warning {
