@@ -278,7 +278,7 @@ fn course(stored: &Stored) -> Rows {
     rows
 }
 
-/// How a run began that did not simulate everything in one go.
+/// The beginning of a run that did not simulate everything in one go.
 fn began(run: &Run) -> Option<String> {
     let times = |count| match count {
         1 => "once".to_string(),

@@ -194,7 +194,7 @@ pub const GROUPS: &[Group] = &[
         path: "/data/timeline/links",
         about: "One row per packet that left a chosen router, for the time for which it had the \
                 link, and per time in which a packet was ready but had no credit; by router, \
-                port and time. In a run to completion they add up to `busy_ps` and \
+                port and time. Over the whole run they add up to `busy_ps` and \
                 `stalled_ps` of `/data/ports`.",
         attributes: &[],
         columns: &[LinkIntervals::COLUMNS],

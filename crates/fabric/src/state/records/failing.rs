@@ -18,7 +18,7 @@ pub struct FailingCounts {
 /// The packets lost by an outage, some of which left before it begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LastOutage {
-    /// When it begins, ps.
+    /// Its beginning, ps.
     pub begins: Time,
     /// Their number.
     pub lost: u64,

@@ -290,7 +290,7 @@ impl Reader<'_> {
         const WORDS: [&str; 3] = ["task", "tasks", "step"];
         let mut constants = self.params.constants.keys();
         if let Some(name) = constants.find(|name| WORDS.contains(&name.as_str())) {
-            let message = format!("{name:?} is a number of its own in every expression");
+            let message = format!("{name:?} means something else in expressions");
             let invalid = Invalid::new("constants", message, "give the constant another name");
             return Err(self.section.refuse(invalid));
         }
