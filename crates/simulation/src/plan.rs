@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::CostConfig;
+use crate::config::{CostConfig, WorkloadConfig};
 use weir_congestion::Scheme;
 use weir_fabric::{Blueprint, Drive, Fork, Network, Open, Traffic, expected_state};
 use weir_input::{ConfigError, Section};
@@ -117,6 +117,18 @@ impl Warning {
             text,
             shown: Arc::new(section.refuse(invalid).as_warning()),
         }
+    }
+
+    /// A warning about a key of a workload.
+    pub(super) fn about(
+        workload: &WorkloadConfig,
+        kind: &'static str,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        remedy: &str,
+    ) -> Warning {
+        let invalid = Invalid::new(key, message, remedy);
+        Warning::new(kind, Some(&workload.name), &workload.section, invalid)
     }
 
     /// As a note of the result, if it is one about the result.

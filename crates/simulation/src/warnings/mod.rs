@@ -67,7 +67,7 @@ fn overloads(experiment: &Experiment) -> impl Iterator<Item = Warning> {
             "this is {load} times what an endpoint can send: while it sends, its queue grows"
         );
         let remedy = "a load is a share of an endpoint's bandwidth: 0.4 is 40%";
-        about(workload, "overload", "load", message, remedy)
+        Warning::about(workload, "overload", "load", message, remedy)
     })
 }
 
@@ -186,17 +186,6 @@ fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     ))
 }
 
-fn about(
-    workload: &WorkloadConfig,
-    kind: &'static str,
-    key: impl Into<String>,
-    message: String,
-    remedy: &str,
-) -> Warning {
-    let invalid = Invalid::new(key, message, remedy);
-    Warning::new(kind, Some(&workload.name), &workload.section, invalid)
-}
-
 /// An application of which no task sends anything to another.
 fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
     if !is_silent(job) {
@@ -207,7 +196,13 @@ fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
     let name = &workload.name;
     let warn = |key: &str, why: &str, remedy: &str| {
         let message = format!("{why}, so {name:?} sends nothing");
-        Some(about(workload, "sends_nothing", key, message, remedy))
+        Some(Warning::about(
+            workload,
+            "sends_nothing",
+            key,
+            message,
+            remedy,
+        ))
     };
     if job.tasks == 1 {
         let why = "a single task has nobody to send to";
@@ -275,7 +270,13 @@ fn silent_pattern(workload: &WorkloadConfig, traffic: &Traffic, open: &Open) -> 
     }
     let message = format!("nobody sends in {:?}", workload.name);
     let remedy = "let more endpoints take part, or choose another pattern";
-    Some(about(workload, "sends_nothing", "pattern", message, remedy))
+    Some(Warning::about(
+        workload,
+        "sends_nothing",
+        "pattern",
+        message,
+        remedy,
+    ))
 }
 
 /// A load at which no message is to be expected.
@@ -307,7 +308,13 @@ fn few_messages(
         workload.name
     );
     let remedy = "write a higher load, smaller messages, or a later end";
-    Some(about(workload, "sends_nothing", "load", message, remedy))
+    Some(Warning::about(
+        workload,
+        "sends_nothing",
+        "load",
+        message,
+        remedy,
+    ))
 }
 
 /// The diversion of `hot_background` outside the time in which it sends.
@@ -331,7 +338,13 @@ fn diverts_never(workload: &WorkloadConfig, traffic: &Traffic, end: Time) -> Opt
     };
     let remedy = "move it into the time in which the workload sends";
     let message = format!("{message}, so nothing is diverted");
-    Some(about(workload, "diverts_nothing", key, message, remedy))
+    Some(Warning::about(
+        workload,
+        "diverts_nothing",
+        key,
+        message,
+        remedy,
+    ))
 }
 
 /// A workload that is not on in the measurement window.
@@ -357,7 +370,13 @@ fn not_measured(workload: &WorkloadConfig, traffic: &Traffic, plan: &Plan) -> Op
     };
     let message = format!("{message}, so {:?} is not measured", workload.name);
     let remedy = "move the workload, or the window (run.warmup, run.measure)";
-    Some(about(workload, "not_measured", key, message, remedy))
+    Some(Warning::about(
+        workload,
+        "not_measured",
+        key,
+        message,
+        remedy,
+    ))
 }
 
 /// Records that are asked for and will be empty.

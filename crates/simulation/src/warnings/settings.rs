@@ -1,11 +1,13 @@
 //! Settings of a workload without effect.
 
-use crate::config::{DriveConfig, Experiment, WorkloadConfig};
+use crate::config::{Experiment, WorkloadConfig};
 use crate::plan::Warning;
 use weir_input::Until;
-use weir_model::Invalid;
 use weir_workload::open::endpoints::{Endpoints, Placement};
 use weir_workload::tasks::Compute;
+
+/// Kind of these warnings.
+const KIND: &str = "changes_nothing";
 
 /// Warnings about settings that another one makes useless.
 pub(super) fn useless(experiment: &Experiment) -> impl Iterator<Item = Warning> {
@@ -28,19 +30,16 @@ fn background(workload: &WorkloadConfig) -> Option<Warning> {
     workload
         .job()?
         .background
-        .then(|| warn(workload, "background", message, remedy))
+        .then(|| Warning::about(workload, KIND, "background", message, remedy))
 }
 
 fn stragglers(workload: &WorkloadConfig) -> Option<Warning> {
-    let DriveConfig::Motif(job) = &workload.drive else {
-        return None;
-    };
-    let compute = job.compute.unwrap_or_default();
+    let compute = workload.job()?.compute?;
     let useless =
         compute.stragglers == 0 && compute.straggler_speed != Compute::default().straggler_speed;
     let message = "no node is slow: `stragglers` is 0";
     let remedy = "write stragglers, or leave it out";
-    useless.then(|| warn(workload, "compute.straggler_speed", message, remedy))
+    useless.then(|| Warning::about(workload, KIND, "compute.straggler_speed", message, remedy))
 }
 
 fn placement(workload: &WorkloadConfig) -> Option<Warning> {
@@ -57,12 +56,8 @@ fn placement(workload: &WorkloadConfig) -> Option<Warning> {
         None => "endpoints.seed",
     };
     let message = "a linear placement draws nothing";
-    Some(warn(
-        workload,
-        key,
-        message,
-        "leave it out, or choose another placement",
-    ))
+    let remedy = "leave it out, or choose another placement";
+    Some(Warning::about(workload, KIND, key, message, remedy))
 }
 
 /// Endpoints of a list that are of no task.
@@ -74,15 +69,5 @@ fn idle_endpoints(workload: &WorkloadConfig) -> Option<Warning> {
     let rest = listed.get(taken..).filter(|rest| !rest.is_empty())?;
     let message = format!("the last {} of {} have no task", rest.len(), listed.len());
     let remedy = "leave them out, or let the job have more tasks";
-    Some(warn(workload, "endpoints", &message, remedy))
-}
-
-fn warn(workload: &WorkloadConfig, key: &str, message: &str, remedy: &str) -> Warning {
-    let invalid = Invalid::new(key, message, remedy);
-    Warning::new(
-        "changes_nothing",
-        Some(&workload.name),
-        &workload.section,
-        invalid,
-    )
+    Some(Warning::about(workload, KIND, "endpoints", message, remedy))
 }

@@ -73,7 +73,7 @@ fn names(items: &[Value]) -> Vec<String> {
 
 /// The keys whose values differ, in the order of the first experiment, and the number of keys that
 /// are the same in all.
-pub(super) fn differences(all: &[Keys]) -> (Vec<KeyChange>, usize) {
+pub(super) fn differences(all: &[impl AsRef<[(String, String)]>]) -> (Vec<KeyChange>, usize) {
     let differs = |change: &KeyChange| change.values.iter().any(|own| *own != change.values[0]);
     let (different, same): (Vec<KeyChange>, Vec<KeyChange>) =
         changes(all).into_iter().partition(differs);
@@ -81,13 +81,16 @@ pub(super) fn differences(all: &[Keys]) -> (Vec<KeyChange>, usize) {
 }
 
 /// All keys with their values in each experiment, in the order of the first.
-pub(super) fn changes(all: &[Keys]) -> Vec<KeyChange> {
+pub(super) fn changes(all: &[impl AsRef<[(String, String)]>]) -> Vec<KeyChange> {
     let by_key: Vec<HashMap<&str, &str>> = all
         .iter()
-        .map(|own| own.iter().map(|(key, value)| (&**key, &**value)).collect())
+        .map(|own| {
+            let own = own.as_ref().iter();
+            own.map(|(key, value)| (&**key, &**value)).collect()
+        })
         .collect();
     let mut seen = HashSet::new();
-    let keys = all.iter().flatten().map(|(key, _)| key);
+    let keys = all.iter().flat_map(|own| own.as_ref()).map(|(key, _)| key);
     let keys = keys.filter(|key| seen.insert(*key));
     let change = |key: &String| KeyChange {
         key: key.clone(),

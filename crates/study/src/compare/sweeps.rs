@@ -403,7 +403,7 @@ fn describe(
     for (at, (pairs, theirs)) in compared.iter().zip(&keys[1..]).enumerate() {
         let pairs = pairs.iter().zip(theirs);
         let changed = pairs.flat_map(|([point, _], theirs)| {
-            let (changed, _) = differences(&[own[point].clone(), theirs.clone()]);
+            let (changed, _) = differences(&[own[point], theirs]);
             changed.into_iter().map(|change| change.key)
         });
         let changed: BTreeSet<String> = changed.collect();

@@ -353,13 +353,6 @@ impl<K: Compiled> FabricDomain<K> {
         out.counts.packets += 1;
         out.last_sent = self.fixed.room_of::<K>(packet.flits);
         out.counts.busy += end - depart + again;
-        if end > self.progress.until && output < self.first_nic_output {
-            self.records.beyond.push(Beyond {
-                output,
-                begin: depart - again,
-                end,
-            });
-        }
         if out.is_stalled() {
             out.stalled_since = out.stalled_since.max(end);
         }
@@ -367,8 +360,14 @@ impl<K: Compiled> FabricDomain<K> {
         let (head, tail) = (there + timing.latency, end + timing.latency);
         packet.pass(head, end - there);
         let (wire, prepaid) = (out.wire, Self::is_prepaid(timing));
-        if (self.logs_flows() || self.logs_links()) && output < self.first_nic_output {
-            self.log_departure(index, output, (depart - again, end));
+        if output < self.first_nic_output {
+            let begin = depart - again;
+            if end > self.progress.until {
+                self.records.beyond.push(Beyond { output, begin, end });
+            }
+            if self.logs_flows() || self.logs_links() {
+                self.log_departure(index, output, (begin, end));
+            }
         }
         if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
             self.watch_departure(index, output, (depart, end), tail);

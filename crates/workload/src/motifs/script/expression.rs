@@ -41,6 +41,9 @@ pub const NOTATION: &[[&str; 2]] = &[
     ["a || b", "1 if one of them is not 0, else 0"],
 ];
 
+/// Names of the variables.
+pub const VARIABLES: [&str; 3] = ["task", "tasks", "step"];
+
 /// Values of the variables at a place of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {

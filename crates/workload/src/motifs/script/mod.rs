@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{Build, bytes};
 use crate::tasks::collectives::Kind;
 use crate::tasks::{Group, Motif, Script as Calls};
-use expression::{Expression, NOTATION, Place};
+use expression::{Expression, NOTATION, Place, VARIABLES};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::{Invalid, LATEST, Time};
@@ -287,9 +287,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn script(&self) -> Result<Script, ConfigError> {
-        const WORDS: [&str; 3] = ["task", "tasks", "step"];
         let mut constants = self.params.constants.keys();
-        if let Some(name) = constants.find(|name| WORDS.contains(&name.as_str())) {
+        if let Some(name) = constants.find(|name| VARIABLES.contains(&name.as_str())) {
             let message = format!("{name:?} means something else in expressions");
             let invalid = Invalid::new("constants", message, "give the constant another name");
             return Err(self.section.refuse(invalid));

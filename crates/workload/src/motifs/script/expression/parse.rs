@@ -1,6 +1,6 @@
 //! Parser from the text of an expression to its tree.
 
-use super::Place;
+use super::{Place, VARIABLES};
 use weir_input::suggest;
 
 /// Maximum length: longer texts are taken for an error.
@@ -356,7 +356,7 @@ impl<'a> Reader<'a> {
             return wrong;
         }
         if word.is_name() {
-            let mut names = vec!["task", "tasks", "step"];
+            let mut names = VARIABLES.to_vec();
             names.extend(self.constants.iter().map(|(name, _)| name.as_str()));
             let message = format!("{:?} is not known", word.text);
             return word.wrong(message, suggest(word.text, "names", &names, '`'));
