@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::cli::process::failure::Failure;
+use weir_input::ConfigError;
 use weir_study::about;
 
 /// A path in UTF-8: HDF5 takes no other.
@@ -33,4 +34,18 @@ pub fn make(dir: &Path, option: &str) -> Result<(), Failure> {
             "error: {cause}\n  help: name another directory with {option}"
         ))
     })
+}
+
+/// Refuses a file that a command would replace.
+///
+/// # Errors
+/// If it exists.
+pub fn check_new(file: &Path) -> Result<(), Failure> {
+    match fs::symlink_metadata(file) {
+        Ok(_) => Err(Failure::wrong(&ConfigError::new(
+            format!("{} exists", file.display()),
+            "name a file that does not exist",
+        ))),
+        Err(_) => Ok(()),
+    }
 }

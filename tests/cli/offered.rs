@@ -76,6 +76,12 @@ fn buffers_below_the_credit_round_trip_are_told() {
     assert!(warned(&short));
     assert!(!warned(&network(0.9, "auto")));
     assert!(!warned(&network(0.1, "40 packets")), "it asks for less");
+    // Links from endpoints, too.
+    let terminal = |load: f64| {
+        let all = network(load, "40 packets").set("topology.global.latency", "10 ns");
+        all.set("topology.terminal.latency", "1 us")
+    };
+    assert!(warned(&terminal(0.9)) && !warned(&terminal(0.1)));
     let steps = network(0.9, "40 packets").set("router.switching", "time_steps");
     let steps = steps.set("router.output_queue", "none");
     assert!(!warned(&steps), "steps cover the round trip");

@@ -292,7 +292,15 @@ fn messages_are_exported_from_a_result() {
         command.args(arguments).current_dir(run.out());
         command.output().expect("it runs")
     };
+    let refused = |job: &str, expected: &str| {
+        let output = export(job);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected), "{said}");
+    };
+    refused("inward", "did you mean \"inwards\"");
     let output = export("inwards");
+    refused("inwards", "out.goal exists");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
         said.contains("messages of 5 tasks"),
@@ -330,10 +338,6 @@ fn messages_are_exported_from_a_result() {
         .output();
     let output = output.expect("it runs");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let output = export("inward");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("did you mean \"inwards\""), "{said}");
 }
 
 /// A trace has no place for messages by other NICs and to endpoints of others: that is said, and no

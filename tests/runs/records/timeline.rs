@@ -349,7 +349,7 @@ fn an_export_says_what_it_holds_and_what_it_lacks() {
     let folder = ran.out().parent().expect("a folder").to_path_buf();
     let (code, text) = export(&folder, &["out/result.h5"]);
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("is what is to be exported"), "{text}");
+    assert!(text.contains("out/result.h5 exists"), "{text}");
     let (code, text) = export(&folder, &["all.pftrace"]);
     assert_eq!(code, 0, "{text}");
     let expected =

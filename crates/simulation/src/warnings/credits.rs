@@ -47,8 +47,7 @@ fn least_carried(network: &Network) -> Vec<Option<(f64, Place)>> {
     least
 }
 
-/// Kinds of links between routers that traffic asks for more than all their virtual channels can
-/// take.
+/// Kinds of links that traffic asks for more than all their virtual channels can take.
 pub(super) fn short_buffers(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     let network = plan.network();
     let least = least_carried(network);
@@ -59,14 +58,17 @@ pub(super) fn short_buffers(experiment: &Experiment, plan: &Plan) -> Vec<Warning
     let kinds = kinds.zip(least).zip(offered(experiment, plan));
     let short = kinds.filter_map(|(((name, kind), least), offered)| {
         let (share, from) = least?;
-        let kind = LinkKind(kind);
         let shared = match network.topology.far_end(from) {
             Some(Place::Router(next, _)) => network.router(next).buffer_per == BufferPer::Port,
             _ => false,
         };
-        let queues = if shared { 1 } else { network.queues(kind) };
+        let queues = if shared {
+            1
+        } else {
+            network.queues(LinkKind(kind))
+        };
         let all = (share * f64::from(queues)).min(1.0);
-        (kind != LinkKind::TERMINAL && offered > all).then_some((name, all, from, offered))
+        (offered > all).then_some((name, all, from, offered))
     });
     let warn = |(name, all, from, offered): (&KindName, f64, Place, f64)| {
         let message = format!(

@@ -1,7 +1,25 @@
 //! Computation times of motifs, given or as work at a rate.
 
-use weir_input::Duration;
+use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
+
+/// Refuses an amount of work or a rate beside a given time. `changed`: their keys, and true for one
+/// that differs from the default.
+pub(super) fn one_of_both(
+    section: &Section,
+    given: Option<Duration>,
+    changed: [(&str, bool); 2],
+) -> Result<(), ConfigError> {
+    let useless = changed.into_iter().find(|&(_, changed)| changed);
+    match useless.filter(|_| given.is_some()) {
+        Some((key, _)) => Err(section.refuse(Invalid::new(
+            key,
+            "`compute` says how long the computation takes",
+            format!("leave out `compute` or `{key}`"),
+        ))),
+        None => Ok(()),
+    }
+}
 
 /// Time for some work at a rate, or a given time.
 ///
@@ -31,4 +49,24 @@ pub(super) fn time(
         ));
     }
     Ok(time.round() as Time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{motif, refusal};
+
+    #[test]
+    fn a_time_and_a_rate_are_not_both_given() {
+        for kind in ["halo3d", "halo3d26", "sweep3d"] {
+            for key in ["flops", "flops_per_cell"] {
+                let both = format!("{key} = 300\ncompute = \"1 us\"");
+                let text = refusal(kind, &both, 8);
+                assert!(
+                    text.contains(&format!("leave out `compute` or `{key}`")),
+                    "{text}"
+                );
+                motif(kind, &format!("{key} = 300"), 8);
+            }
+        }
+    }
 }

@@ -24,7 +24,8 @@ pub(super) struct Cells<const GIGAFLOPS: u32> {
     width: u32,
     /// Repetitions.
     iterations: u32,
-    /// Time of the computation; by default what `flops_per_cell` and `flops` say.
+    /// Time of the computation; by default what `flops_per_cell` and `flops` say, which are left
+    /// out otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     compute: Option<Duration>,
     /// Operations for each value of each cell.
@@ -73,6 +74,15 @@ impl<const GIGAFLOPS: u32> Cells<GIGAFLOPS> {
     /// # Errors
     /// If the grid does not have `tasks` places, or a message or a time is too long.
     pub fn halo(self, section: &Section, tasks: u32) -> Result<Halo, ConfigError> {
+        let usual = Self::default();
+        let changed = [
+            (
+                "flops_per_cell",
+                self.flops_per_cell != usual.flops_per_cell,
+            ),
+            ("flops", self.flops != usual.flops),
+        ];
+        compute::one_of_both(section, self.compute, changed)?;
         let grid = Grid::new(section, "grid", self.grid, tasks, false)?;
         let cell = u64::from(self.fields) * u64::from(self.width);
         for [a, b] in [[0, 1], [1, 2], [2, 0]].map(|pair| pair.map(|d| u64::from(self.cells[d]))) {

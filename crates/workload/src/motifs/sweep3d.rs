@@ -30,7 +30,8 @@ struct Params {
     width: u32,
     /// Repetitions.
     iterations: u32,
-    /// Time for a layer of one field; by default what `flops_per_cell` and `flops` say.
+    /// Time for a layer of one field; by default what `flops_per_cell` and `flops` say, which are
+    /// left out otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     compute: Option<Duration>,
     /// Operations for each cell of a layer.
@@ -66,6 +67,15 @@ pub const ENTRY: Entry<Build> = Entry {
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
+    let usual = Params::default();
+    let changed = [
+        (
+            "flops_per_cell",
+            params.flops_per_cell != usual.flops_per_cell,
+        ),
+        ("flops", params.flops != usual.flops),
+    ];
+    compute::one_of_both(section, params.compute, changed)?;
     let grid = Grid::new(section, "grid", params.grid, tasks, false)?;
     let [x, y, z] = params.cells;
     if params.block == 0 || z % params.block > 0 {

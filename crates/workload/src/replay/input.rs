@@ -1,7 +1,7 @@
 //! The text of a trace, line by line, with its hash.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -45,6 +45,15 @@ impl Fault {
     }
 }
 
+/// First bytes of packed files, which no format begins with, and the programs that write them.
+const PACKED: [(&[u8], &str); 5] = [
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zX", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"PK\x03\x04", "zip"),
+];
+
 /// A file that is hashed as it is read.
 pub struct Input {
     file: File,
@@ -81,22 +90,28 @@ impl Input {
         }
         let file = File::open(path).map_err(|e| failure(e.to_string()))?;
         let mut input = Input { file, hash };
-        input.skip_mark().map_err(|e| failure(e.to_string()))?;
-        Ok(input)
+        let first = input.first().map_err(|e| failure(e.to_string()))?;
+        match PACKED.iter().find(|(mark, _)| first.starts_with(mark)) {
+            Some((_, program)) => Err(Fault::new(
+                format!("it is packed by {program}"),
+                "give the unpacked file",
+            )),
+            None => Ok(input),
+        }
     }
 
-    /// Passes over the mark with which some editors begin a text. No format begins with its bytes.
-    fn skip_mark(&mut self) -> io::Result<()> {
+    /// The first bytes. The mark with which some editors begin a text is passed over: no format
+    /// begins with its bytes.
+    fn first(&mut self) -> io::Result<Vec<u8>> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
         let mut first = Vec::new();
-        (&mut self.file)
-            .take(MARK.len() as u64)
-            .read_to_end(&mut first)?;
-        match first == MARK {
-            true => self.hash.update(first),
-            false => self.file.rewind()?,
+        (&mut self.file).take(4).read_to_end(&mut first)?;
+        self.file.rewind()?;
+        if first.starts_with(MARK) {
+            self.file.seek(SeekFrom::Start(MARK.len() as u64))?;
+            self.hash.update(MARK);
         }
-        Ok(())
+        Ok(first)
     }
 
     /// The hash of all bytes read.

@@ -11,20 +11,22 @@ mod configuration;
 mod networks;
 mod toml;
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use ::toml::Table;
 
 use crate::cli::args::{Format, ImportOptions};
+use crate::cli::out::check_new;
 use crate::cli::process::console::tell;
 use crate::cli::process::failure::Failure;
 use configuration::{Configuration, one_line};
 pub(in crate::cli) use networks::{HostRule, Link, Network, file_of};
 use weir_input::ConfigError;
 use weir_input::error::Source;
+use weir_result::replace;
 use weir_simulation::Plan;
 use weir_simulation::config::{Catalog, Experiment};
 
@@ -135,16 +137,9 @@ fn written(
 
 /// Writes a new file.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
+    check_new(path)?;
+    replace(path, text.as_bytes()).map_err(|error| {
         let name = path.display();
-        match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::wrong(&ConfigError::new(
-                format!("{name} exists"),
-                "name a file that does not exist, with --out",
-            )),
-            _ => Failure::bad_input(format!("error: {name} cannot be written: {error}")),
-        }
+        Failure::bad_input(format!("error: {name} cannot be written: {error}"))
     })
 }

@@ -7,6 +7,7 @@ mod timeline;
 mod topology;
 
 use crate::cli::args::{ExportFormat, ExportOptions};
+use crate::cli::out::check_new;
 use crate::cli::process::failure::Failure;
 use crate::cli::results::inspect::file_of;
 use refusal::wrong_with;
@@ -16,18 +17,12 @@ use weir_simulation::config::Catalog;
 /// Writes a result in another format.
 ///
 /// # Errors
-/// If the result cannot be read, lacks what the format needs, or the file cannot be written.
+/// If the file exists or cannot be written, or the result cannot be read or lacks what the format
+/// needs.
 pub fn export(options: &ExportOptions, catalog: &Catalog) -> Result<String, Failure> {
     let format = format(options);
     let path = file_of(&options.result);
-    if let (Ok(own), Ok(file)) = (path.canonicalize(), options.file.canonicalize())
-        && own == file
-    {
-        return Err(wrong_with(
-            format!("{} is what is to be exported", options.file.display()),
-            "name another file",
-        ));
-    }
+    check_new(&options.file)?;
     if options.topology {
         return topology::export(options, format, catalog);
     }

@@ -1,7 +1,6 @@
 //! The messages of a run as a trace that can be replayed.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use crate::cli::args::{ExportFormat, ExportOptions};
 use crate::cli::process::failure::Failure;
 use weir_input::Duration;
 use weir_model::{Time, US};
-use weir_result::{ResultFile, TraceError};
+use weir_result::{Partial, ResultFile, TraceError};
 use weir_workload::replay::{Flow, write_goal, write_vef};
 
 /// Writes the messages of a job of a result as a trace.
@@ -163,10 +162,13 @@ fn write(
     flows: &[Flow],
     tasks: u32,
 ) -> std::io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
+    let mut partial = Partial::new(path)?;
+    let mut out = BufWriter::new(partial.file());
     match format {
         ExportFormat::Vef => write_vef(flows, tasks, unit, &mut out)?,
         _ => write_goal(flows, tasks, unit, &mut out)?,
     }
-    out.flush()
+    out.flush()?;
+    drop(out);
+    partial.settle()
 }

@@ -60,6 +60,15 @@ fn a_byte_order_mark_is_passed_over() {
 }
 
 #[test]
+fn a_packed_file_is_refused_with_the_name_of_its_program() {
+    for (first, program) in [(&b"\x1f\x8b"[..], "gzip"), (b"PK\x03\x04", "zip")] {
+        let error = read_bytes("goal", "", first).expect_err("it is packed");
+        let text = error.render(false);
+        assert!(text.contains(&format!("packed by {program}")), "{text}");
+    }
+}
+
+#[test]
 fn marks_need_no_space_around_them() {
     let spaced = "num_ranks 2\nrank 0 {\nl0: send 8000b to 1\nl1: recv 7000b from 1\n}\n\
         rank 1 {\nl0: recv 8000b from 0\nl1: send 7000b to 0\nl1 requires l0\n}\n";

@@ -93,7 +93,7 @@ fn holds_something(result: &ResultFile) -> Result<bool, TraceError> {
     Ok(timeline || messages || !result.groups("data/scheme")?.is_empty())
 }
 
-/// Writes the file, which is replaced when the new one is whole.
+/// Writes the file, which exists when it is whole.
 fn write(result: &ResultFile, selection: &Selection, path: &Path) -> Result<Counts, Trouble> {
     let mut partial = Partial::new(path)?;
     let mut counts = Counts::default();
