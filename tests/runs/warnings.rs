@@ -415,6 +415,50 @@ fn a_failure_after_the_end_is_told() {
     assert!(found[0].text.starts_with(text), "{}", found[0].text);
 }
 
+/// Of 8 global links 5% is less than half of one.
+#[test]
+fn a_share_that_is_no_whole_link_is_told() {
+    let down = |share: f64| -> toml::Table {
+        let text = format!("links = \"global\"\nshare = {share}\ndown = true");
+        text.parse().expect("TOML")
+    };
+    let told = |share: f64| warnings(&uniform().set("failure", vec![down(share)]));
+    assert!(told(0.5).is_empty() && told(0.0).is_empty());
+    let found = told(0.001);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].kind, "fails_nothing");
+    let text = "failure.0.share: 0.001 of all of the kind is less than half of one";
+    assert!(found[0].text.starts_with(text), "{}", found[0].text);
+}
+
+/// Without drops before the last router nothing times out; a time in packet times is cut to what is
+/// kept. Nothing is said of defaults.
+#[test]
+fn parameters_of_a_scheme_without_effect_are_told() {
+    let keys = |scheme: &str, more: &[(&str, &str)]| {
+        let mut experiment = uniform().set("congestion.scheme", scheme);
+        for (key, value) in more {
+            experiment = experiment.set(&format!("congestion.{key}"), *value);
+        }
+        let found = warnings(&experiment).into_iter();
+        let own = found.filter(|one| one.kind == "unused");
+        own.map(|one| one.text).collect::<Vec<_>>()
+    };
+    for scheme in ["lhrp", "lhrp_srp"] {
+        assert!(keys(scheme, &[]).is_empty());
+        assert!(keys(scheme, &[("preset", "jiang2015")]).is_empty());
+        let found = keys(scheme, &[("timeout", "2 us")]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].starts_with("congestion.timeout: the last router alone"),
+            "{found:?}"
+        );
+    }
+    assert!(keys("srp", &[("timeout", "16 us")]).is_empty());
+    let found = keys("smsrp", &[("timeout", "9000 packet times")]);
+    assert!(found[0].contains("kept up to 16.7 us only"), "{found:?}");
+}
+
 #[test]
 fn settings_that_another_one_makes_useless_are_told() {
     let seeded = job("incast", 8)
@@ -428,6 +472,10 @@ fn settings_that_another_one_makes_useless_are_told() {
         (
             job("incast", 8).with("compute.straggler_speed", 0.25),
             "workload.0.compute.straggler_speed: no node is slow",
+        ),
+        (
+            job("allreduce", 8).with("compute.noise", 0.5),
+            "workload.0.compute: the tasks compute nothing",
         ),
         (
             seeded,

@@ -9,7 +9,7 @@ use super::refusals::{Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, Rules, SLACK,
-    check_speculation, check_threshold, nack,
+    check_speculation, check_threshold, cut_timeout, nack,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
@@ -34,7 +34,7 @@ struct Parameters {
     /// `timeout`. They give no time, and the packet is sent speculatively again.
     fabric_drop: bool,
     /// With `fabric_drop`: maximum time of a speculative packet in queues before the last router;
-    /// at most 16 us. (The paper's 1 us are 42 packet times of its network.)
+    /// at most 16.7 us. (The paper's 1 us are 42 packet times of its network.)
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     timeout: TimeSpan,
     /// Speculative retries of a packet before all such packets for its destination go together with
@@ -107,6 +107,18 @@ impl Policy {
             );
             Invalid::new("threshold", what, "raise it to several packets")
         })
+    }
+
+    /// Parameters that count with `fabric_drop` only, or that were cut.
+    pub(super) fn useless(&self) -> Vec<Invalid> {
+        if self.timeout < Time::MAX {
+            return cut_timeout(self.timeout).into_iter().collect();
+        }
+        let none = |key| {
+            let what = "the last router alone drops, and says when to send again";
+            Invalid::new(key, what, "write fabric_drop = true, or leave it out")
+        };
+        ["timeout", "retries"].map(none).into()
     }
 
     /// Effective values of the parameters.
@@ -182,6 +194,10 @@ impl Rules for Lhrp {
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
         self.policy.idle_limit(about)
+    }
+
+    fn useless(&self) -> Vec<Invalid> {
+        self.policy.useless()
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

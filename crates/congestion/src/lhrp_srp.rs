@@ -37,7 +37,7 @@ struct Parameters {
     /// `timeout`.
     fabric_drop: bool,
     /// With `fabric_drop`: maximum time of a speculative packet in queues before the last router;
-    /// at most 16 us.
+    /// at most 16.7 us.
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     timeout: TimeSpan,
     /// Speculative retries of a packet of a small message after such a loss, before it goes with a
@@ -138,6 +138,10 @@ impl Rules for LhrpSrp {
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
         self.policy.idle_limit(about)
+    }
+
+    fn useless(&self) -> Vec<Invalid> {
+        self.policy.useless()
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

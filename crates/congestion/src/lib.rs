@@ -169,8 +169,8 @@ fn hardly_queues(timeout: Time, about: &About) -> Option<Invalid> {
         let time = about.packet_times(timeout);
         let what = format!("in {time} a packet beside another one is dropped");
         let remedy = match 2 * about.packet_time() < LONGEST_WAIT {
-            true => "write \"8 packet times\" or more, which is kept up to 16 us",
-            false => "queueing times are kept up to 16 us only: make `nic.max_packet` shorter",
+            true => "write \"8 packet times\" or more, which is kept up to 16.7 us",
+            false => "queueing times are kept up to 16.7 us only: make `nic.max_packet` shorter",
         };
         Invalid::new("timeout", what, remedy)
     })
@@ -255,6 +255,17 @@ pub fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result
 /// The longest queueing time that a packet can record, ps.
 const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
 
+/// What is said of longer times.
+const TOO_LONG: &str = "queueing times are kept up to 16.7 us only";
+
+/// Says that a timeout was cut to the longest time that can be kept.
+fn cut_timeout(timeout: Time) -> Option<Invalid> {
+    (timeout == LONGEST_WAIT - 1).then(|| {
+        let what = format!("{TOO_LONG}, which is less than this on these links");
+        Invalid::new("timeout", what, "write a shorter one, or shorter packets")
+    })
+}
+
 /// Checks the parameters that all schemes with speculative packets share.
 ///
 /// Returns the time that such a packet may be in queues, ps; [`Time::MAX`] without a timeout. A
@@ -278,11 +289,9 @@ fn check_speculation(
     }
     match timeout {
         None => Ok(Time::MAX),
-        Some(TimeSpan::Time(time)) if time.0 >= LONGEST_WAIT => refuse(
-            "timeout",
-            "queueing times are kept up to 16 us only",
-            "give a shorter `timeout`",
-        ),
+        Some(TimeSpan::Time(time)) if time.0 >= LONGEST_WAIT => {
+            refuse("timeout", TOO_LONG, "give a shorter `timeout`")
+        }
         Some(TimeSpan::Time(time)) => Ok(time.0),
         Some(relative) => Ok(about.time(relative).min(LONGEST_WAIT - 1)),
     }

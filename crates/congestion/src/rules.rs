@@ -69,6 +69,11 @@ pub trait Rules: Send + Sync + 'static {
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
         None
     }
+    /// Parameters that have no effect as given, or less than they say: why, and what to do about
+    /// it. Users are told of what they wrote.
+    fn useless(&self) -> Vec<Invalid> {
+        Vec::new()
+    }
     /// Words of the header that travels with every data packet and back with its acknowledgement.
     /// All are 0 when a packet is made, also when it is sent again.
     fn header_words(&self) -> usize {
@@ -419,6 +424,7 @@ scheme! {
         fn acts() -> Option<Acts>;
         fn effective(about: &About) -> Vec<(&'static str, String)>;
         fn idle_limit(about: &About) -> Option<Invalid>;
+        fn useless() -> Vec<Invalid>;
         fn header_words() -> usize;
         fn loss() -> f64;
         fn handshake(message_bits: u64) -> Handshake;

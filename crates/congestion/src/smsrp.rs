@@ -10,7 +10,7 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, PortContext, Rules, SLACK,
-    check_speculation, hardly_queues, nack, table_bytes,
+    check_speculation, cut_timeout, hardly_queues, nack, table_bytes,
 };
 use weir_input::TimeSpan;
 use weir_input::registry::preset::Preset;
@@ -29,7 +29,7 @@ use weir_model::{Classes, ControlKind, EndpointId, Invalid, Origin, PacketKind, 
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us. The
+    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16.7 us. The
     /// paper's 1 us are 42 packet times of its network; with longer packets, 1 us would drop them
     /// beside any other on the same link.
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
@@ -176,6 +176,10 @@ impl Rules for Smsrp {
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
         hardly_queues(self.timeout, about)
+    }
+
+    fn useless(&self) -> Vec<Invalid> {
+        cut_timeout(self.timeout).into_iter().collect()
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

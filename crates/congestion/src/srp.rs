@@ -9,7 +9,7 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
-    check_speculation, hardly_queues, nack, table_bytes,
+    check_speculation, cut_timeout, hardly_queues, nack, table_bytes,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, factors, packet_times};
@@ -31,7 +31,7 @@ use weir_model::{Classes, ControlKind, EndpointId, Invalid, NEVER, Origin, Packe
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 pub(super) struct Parameters {
-    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us. The
+    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16.7 us. The
     /// paper's 1 us are 42 packet times of its network; on links on which 1 us is less than a few
     /// packets take, give it in packet times.
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
@@ -160,6 +160,10 @@ impl Rules for Srp {
 
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
         hardly_queues(self.timeout, about)
+    }
+
+    fn useless(&self) -> Vec<Invalid> {
+        cut_timeout(self.timeout).into_iter().collect()
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::{CostConfig, WorkloadConfig};
 use weir_congestion::Scheme;
 use weir_fabric::{Blueprint, Drive, Fork, Network, Open, Traffic, expected_state};
-use weir_input::{ConfigError, Section};
+use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
 use weir_result::Note;
 
@@ -70,6 +70,46 @@ impl Plan {
     /// Bytes of the state of all domains at the start, about.
     pub fn expected_state(&self) -> u64 {
         expected_state(&self.blueprint, self.scheme.as_ref())
+    }
+
+    /// The most ranks that can run it: one for each domain, or a single one if signals of its scheme
+    /// are faster than ranks can exchange them.
+    pub fn most_ranks(&self) -> u32 {
+        match self.blueprint.schedule.interleaving {
+            Some(_) => 1,
+            None => self.network().partition.domains(),
+        }
+    }
+
+    /// Checks that this number of ranks can run it.
+    ///
+    /// # Errors
+    /// If they cannot.
+    pub fn check_ranks(&self, ranks: u32) -> Result<(), ConfigError> {
+        let domains = self.network().partition.domains();
+        if ranks > domains {
+            return Err(ConfigError::new(
+                format!("{ranks} ranks cannot share the {domains} domains of this network"),
+                format!(
+                    "a domain (a group or a pod) is simulated by one rank: give at most {domains} ranks"
+                ),
+            ));
+        }
+        let Some(interleaving) = self.blueprint.schedule.interleaving.filter(|_| ranks > 1) else {
+            return Ok(());
+        };
+        let [delay, least] = [interleaving.delay, self.lookahead].map(Duration);
+        Err(ConfigError::new(
+            format!(
+                "the signals of {} take {delay}, and {ranks} ranks can exchange nothing faster \
+                 than {least}",
+                self.scheme.name()
+            ),
+            format!(
+                "run this on one rank (exact, but slower), or with congestion.latency = \
+                 \"{least}\" or more"
+            ),
+        ))
     }
 
     /// The network.

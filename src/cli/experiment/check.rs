@@ -40,7 +40,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     let experiment = document.experiment(catalog)?;
     let plan = Plan::new(&experiment, None)?;
     let read = clock.seconds();
-    check_ranks(options, &plan)?;
+    plan.check_ranks(options.ranks.map_or(1, NonZeroU32::get))?;
     tell_warnings(&plan.warnings);
     let Calibrated {
         mut forecast,
@@ -85,7 +85,7 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
     let offered = offered_line(&experiment, &plan) + &credits_line(plan.network());
     let scaled = scaling.map_or(String::new(), |scaling| scaled_line(&forecast, scaling));
     Ok(format!(
-        "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (the most ranks)\n\
+        "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {}\n\
          {failed}# lookahead  {lookahead}\n{offered}# work       about {} packet-hops in {} of simulated time\n\
          # time       about {} on one core ({words})\n{scaled}# memory     about {} (packets in flight and the result included)\n{buffers}{scheme}{parts}",
         experiment.resolved,
@@ -93,12 +93,21 @@ fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigEr
         topology.routers(),
         topology.endpoints(),
         links,
-        plan.network().partition.domains(),
+        domains(&plan),
         format::scaled(forecast.packet_hops),
         format::simulated(forecast.end as u64),
         format::wall(forecast.seconds),
         format::bytes(forecast.bytes as u64),
     ))
+}
+
+/// The domains, and the ranks that can share them.
+fn domains(plan: &Plan) -> String {
+    let domains = plan.network().partition.domains();
+    match plan.most_ranks() {
+        most if most == domains => format!("{domains} (the most ranks)"),
+        _ => format!("{domains} (one rank: signals of the scheme take no time)"),
+    }
 }
 
 /// The time step of routers that have one.
@@ -241,18 +250,6 @@ fn lookahead(plan: &Plan) -> String {
     match plan.lookahead {
         NEVER => "none (a single domain)".to_string(),
         time => format::simulated(time),
-    }
-}
-
-/// Refuses more ranks than there are domains.
-fn check_ranks(options: &CheckOptions, plan: &Plan) -> Result<(), ConfigError> {
-    let domains = plan.network().partition.domains();
-    match options.ranks.filter(|ranks| ranks.get() > domains) {
-        None => Ok(()),
-        Some(ranks) => Err(ConfigError::new(
-            format!("--ranks: {ranks} ranks cannot share the {domains} domains of this network"),
-            format!("a domain (a group or a pod) is simulated by one rank: give at most {domains}"),
-        )),
     }
 }
 

@@ -19,6 +19,46 @@ fn more_ranks_than_domains() {
     assert!(!ran.out().exists());
 }
 
+/// Signals that take no time are for one rank: that is said before anything runs, of a study too.
+#[test]
+fn signals_without_time_are_for_one_rank() {
+    let instant = good().set("congestion.scheme", "codes_cc");
+    let ran = instant.cli().ranks(2).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("the signals of codes_cc take 0 ns"),
+        "{}",
+        ran.stderr
+    );
+    let text = Cli::check(&instant.text()).succeeds().stdout;
+    assert!(
+        text.contains("(one rank: signals of the scheme take no time)"),
+        "{text}"
+    );
+    let ran = Cli::weir(
+        &instant.text(),
+        &["check", "experiment.toml", "--ranks", "2"],
+    )
+    .go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let arguments = [
+        "sweep",
+        "run",
+        "experiment.toml",
+        "--ranks",
+        "2",
+        "--out",
+        "out",
+    ];
+    let ran = Cli::weir(&instant.text(), &arguments).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("2 ranks cannot run all points"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn a_mistake_is_told_once_by_all_ranks_together() {
     let ran = good().set("router.speedupp", 2.0).cli().ranks(3).go();

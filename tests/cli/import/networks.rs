@@ -229,18 +229,38 @@ fn lists_of_edges_are_read() {
     }
 }
 
-#[test]
-fn graphml_and_dot_are_read() {
-    let graphml = r#"<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+const GRAPHML: &str = r#"<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
       <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d1"/>
       <key attr.name="latency" attr.type="string" for="edge" id="d2"/>
       <graph edgedefault="undirected"><node id="0"/><node id="1"/><node id="2"/>
       <edge source="0" target="1"><data key="d1">10000000000.0</data></edge>
       <edge source="0" target="1"/>
       <edge source="1" target="2"><data key="d2">3 us</data></edge></graph></graphml>"#;
-    let (topology, _) = imported("graphml", graphml, &[]);
-    let links = BTreeMap::from([((10, 3000), 3)]);
+
+#[test]
+fn what_is_not_read_is_told() {
+    let other = GRAPHML.replace("\"latency\"", "\"delay\"");
+    let (_, said) = imported("graphml", &other, &[]);
+    assert!(
+        said.contains("left out: attributes of links: delay"),
+        "{said}"
+    );
+    let said = refused("graphml", GRAPHML, &["--hosts", "node"]);
+    assert!(said.contains("begins with \"node\""), "{said}");
+}
+
+#[test]
+fn graphml_and_dot_are_read() {
+    let graphml = GRAPHML;
+    let (topology, said) = imported("graphml", graphml, &[]);
+    let links = BTreeMap::from([((10, 100), 1), ((100, 100), 1), ((100, 3000), 1)]);
     assert_eq!(counts(&topology), (3, 3, links), "{topology}");
+    for words in [
+        "link: 100 Gbps for 2 of 3 links",
+        "link: 100 ns for 2 of 3 links",
+    ] {
+        assert!(said.contains(words) && topology.contains(words), "{said}");
+    }
     let alone = graphml.replace("<node id=\"2\"/>", "<node id=\"2\"/><node id=\"3\"/>");
     assert!(refused("graphml", &alone, &[]).contains("\"3\" is linked with nothing"));
     let said = refused("graphml", "<graphml>\n<node>\n", &[]);
@@ -261,7 +281,11 @@ fn graphml_and_dot_are_read() {
       subgraph cluster_0 { S3:n -> { S1 S2 } label = "more" }
       "x\"y" [kind=host]; "x\"y" -> S3
     }"#;
-    let (topology, _) = imported("dot", dot, &["--hosts", "H"]);
+    let (topology, said) = imported("dot", dot, &["--hosts", "H"]);
+    assert!(
+        said.contains("left out: attributes of links: comment, hostname"),
+        "{said}"
+    );
     let links = BTreeMap::from([((200, 100), 4)]);
     assert_eq!(counts(&topology), (3, 3, links), "{topology}");
     for (text, words) in [

@@ -200,51 +200,46 @@ fn run(experiment: &Experiment) -> Result<(), Invalid> {
             "write a time such as \"10 min\"",
         ));
     }
-    let Until::Time(until) = run.until else {
-        return match run.at_most {
-            Some(Duration(0)) => Err(Invalid::new(
+    let (key, end) = match (run.until, run.at_most) {
+        (Until::Completion, None) => return Ok(()),
+        (Until::Completion, Some(limit)) => ("run.at_most", limit),
+        (Until::Time(until), None) => ("run.until", until),
+        (Until::Time(until), Some(_)) => {
+            return Err(Invalid::new(
                 "run.at_most",
-                "a run of 0 ns measures nothing",
-                "write a time such as \"500 us\"",
-            )),
-            _ => Ok(()),
-        };
+                format!("the run ends at a time already (run.until = {until})"),
+                "leave it out, or write until = \"completion\"",
+            ));
+        }
     };
-    if run.at_most.is_some() {
+    if end.0 == 0 {
         return Err(Invalid::new(
-            "run.at_most",
-            format!("the run ends at a time already (run.until = {until})"),
-            "leave it out, or write until = \"completion\"",
-        ));
-    }
-    if until.0 == 0 {
-        return Err(Invalid::new(
-            "run.until",
+            key,
             "a run of 0 ns measures nothing",
-            "write a time such as \"500 us\", or \"completion\"",
+            "write a time such as \"500 us\"",
         ));
     }
-    if run.warmup >= until {
+    if run.warmup >= end {
         return Err(Invalid::new(
             "run.warmup",
             format!(
-                "{} is not before the end of the run (run.until = {until})",
+                "{} is not before the end of the run ({key} = {end})",
                 run.warmup
             ),
-            "write a shorter warmup or a later until",
+            "write a shorter warmup, or a later end",
         ));
     }
-    let end = |measure: Duration| run.warmup.0.saturating_add(measure.0);
+    let measured = |measure: Duration| run.warmup.0.saturating_add(measure.0);
     match run.measure {
-        Some(measure) if end(measure) > until.0 => Err(Invalid::new(
+        Some(measure) if measured(measure) > end.0 => Err(Invalid::new(
             "run.measure",
             format!(
-                "warmup and measure ({} + {measure}) end after the run (run.until = {until})",
+                "warmup and measure ({} + {measure}) end after the run ({key} = {end})",
                 run.warmup
             ),
             format!(
-                "write at most \"{}\", or a later until",
-                Duration(until.0 - run.warmup.0)
+                "write at most \"{}\", or a later end",
+                Duration(end.0 - run.warmup.0)
             ),
         )),
         _ => Ok(()),
@@ -411,17 +406,17 @@ fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
                     "add stop = \"…\", or end the run at a time: until = \"500 us\"",
                 )));
             }
-            Until::Time(until) if workload.start >= until => {
-                return Err(workload.section.refuse(Invalid::new(
-                    "start",
-                    format!(
-                        "{} is not before the end of the run (run.until = {until})",
-                        workload.start
-                    ),
-                    "write an earlier start or a later until",
-                )));
-            }
             _ => {}
+        }
+        if let Some(end) = experiment.run.end()
+            && workload.start.0 >= end
+        {
+            let (start, end) = (workload.start, Duration(end));
+            return Err(workload.section.refuse(Invalid::new(
+                "start",
+                format!("{start} is not before the end of the run ({end})"),
+                "write an earlier start, or a later end",
+            )));
         }
     }
     Ok(())

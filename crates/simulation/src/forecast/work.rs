@@ -21,7 +21,7 @@ const MOST_NUMBERS: f64 = (1 << 24) as f64;
 pub struct Work {
     /// Endpoints of its network.
     pub endpoints: u32,
-    /// Domains of its network: the most ranks that it can use.
+    /// Domains of its network.
     pub domains: u32,
     /// End of the run, ps; None: when its applications are done.
     pub end: Option<f64>,

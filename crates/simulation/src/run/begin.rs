@@ -90,7 +90,11 @@ fn only_up_to(
 
 fn built(plan: &Plan, means: Means, transport: &dyn Transport) -> Fabric {
     let scheme = plan.scheme.as_ref();
-    Fabric::new(&plan.blueprint, scheme, transport, means.threads())
+    let threads = match plan.blueprint.schedule.interleaving {
+        Some(_) => 1,
+        None => means.threads(),
+    };
+    Fabric::new(&plan.blueprint, scheme, transport, threads)
 }
 
 /// Domains with the states of a checkpoint.

@@ -3,12 +3,15 @@
 //! the run, and is a note of the result.
 
 mod credits;
+mod failures;
 mod offered;
+mod programs;
 mod settings;
 
 pub use credits::credit_shares;
 use credits::{credit_limited, short_buffers};
 pub use offered::{bandwidth, offered, sent};
+use programs::none_does;
 
 use super::plan::{Plan, UNUSED, Warning, ends};
 use crate::config::{Experiment, ProgramConfig, RouterConfig, WorkloadConfig};
@@ -17,13 +20,7 @@ use weir_input::{Duration, OutputQueue};
 use weir_model::{Invalid, KindName, NEVER, Time, stream};
 use weir_network::topology::kns::Kns;
 use weir_workload::motifs::COUNTS;
-use weir_workload::tasks::{Job, Op, Script};
-
-/// Most parts of programs that are examined for something that is sent.
-/// Programs that are silent for longer pass.
-const PARTS: u32 = 100_000;
-/// The most endpoints that a warning names.
-const MOST_NAMED: usize = 12;
+use weir_workload::tasks::{Job, Op};
 
 /// All warnings about an experiment, in the order of its workloads.
 pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
@@ -49,9 +46,9 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all.extend(credit_limited(experiment, plan));
     all.extend(short_buffers(experiment, plan));
     all.extend(overloads(experiment));
-    all.extend(cut_off(experiment, plan));
-    all.extend(late_failures(experiment, end));
-    all.extend(settings::useless(experiment));
+    all.extend(failures::cut_off(experiment, plan));
+    all.extend(failures::fail_nothing(experiment, plan, end));
+    all.extend(settings::useless(experiment, plan));
     all
 }
 
@@ -77,54 +74,6 @@ fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let invalid = plan.scheme.idle_limit(&plan.network().about)?;
     let section = &experiment.congestion;
     Some(Warning::new("throttles_idle", None, section, invalid))
-}
-
-/// Endpoints that links which are down cut off from the others.
-fn cut_off(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
-    let network = plan.network();
-    let outages = network.outages.as_ref()?;
-    let states = 0..outages.states() as u32;
-    let cut_off = states.map(|state| outages.cut_off(network.topology.as_ref(), state));
-    let worst = cut_off
-        .max_by_key(Vec::len)
-        .filter(|cut_off| !cut_off.is_empty())?;
-    let named = worst.iter().take(MOST_NAMED).map(u32::to_string);
-    let named: Vec<String> = named.collect();
-    let more = if worst.len() > MOST_NAMED {
-        ", …"
-    } else {
-        ""
-    };
-    let message = format!(
-        "links that are down cut {} of {} endpoints off from the others: {}{more}; packets to and \
-         from them are lost",
-        worst.len(),
-        network.topology.endpoints(),
-        named.join(", ")
-    );
-    let remedy = "leave them out of the workloads, or let fewer links and routers fail";
-    let invalid = Invalid::new("failure", message, remedy);
-    Some(Warning::new("cut_off", None, &experiment.file, invalid))
-}
-
-/// Failures that begin after the run.
-fn late_failures(experiment: &Experiment, end: Time) -> impl Iterator<Item = Warning> {
-    let failures = experiment.failures.iter().enumerate();
-    failures.filter_map(move |(number, failure)| {
-        let at = failure.at.filter(|at| at.0 >= end)?;
-        let key = format!("failure.{number}.at");
-        let message = format!(
-            "{at} is not before the end of the run ({}): nothing fails",
-            Duration(end)
-        );
-        let invalid = Invalid::new(key, message, "write an earlier time, or a longer run");
-        Some(Warning::new(
-            "fails_nothing",
-            None,
-            &experiment.file,
-            invalid,
-        ))
-    })
 }
 
 /// A switch of a line of a KNS that drops a packet sends a control packet to its source: out by a
@@ -225,34 +174,12 @@ fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
 
 /// True if no task sends anything to another one.
 fn is_silent(job: &Job) -> bool {
-    if job.tasks == 1 {
-        return true;
-    }
-    let (mut ops, mut looked) = (Vec::new(), 0);
-    for task in 0..job.tasks {
-        for part in 0.. {
-            ops.clear();
-            let goes_on = job
-                .motif
-                .part(part, &mut Script::new(&mut ops, task, job.tasks));
-            let sends = |op: &Op| match op {
-                Op::Send { to, .. } | Op::Isend { to, .. } => *to != task,
-                Op::Collective(collective) => collective.group.count > 1,
-                _ => false,
-            };
-            if ops.iter().any(sends) {
-                return false;
-            }
-            if !goes_on {
-                break;
-            }
-            looked += 1;
-            if looked > PARTS {
-                return false;
-            }
-        }
-    }
-    true
+    let sends = |op: &Op, task: u32| match op {
+        Op::Send { to, .. } | Op::Isend { to, .. } => *to != task,
+        Op::Collective(collective) => collective.group.count > 1,
+        _ => false,
+    };
+    job.tasks == 1 || none_does(job, sends)
 }
 
 /// A pattern in which no endpoint has a destination.

@@ -79,8 +79,10 @@ impl Points {
 pub struct Brief {
     /// Endpoints of its network.
     pub endpoints: u32,
-    /// Domains of its network: the most ranks that it can use.
+    /// Domains of its network.
     pub domains: u32,
+    /// The most ranks that can run it.
+    pub most_ranks: u32,
     /// Packet-hops.
     pub packet_hops: f64,
     /// On one core, s.
@@ -264,6 +266,7 @@ impl Study {
         let brief = Brief {
             endpoints: work.endpoints,
             domains: work.domains,
+            most_ranks: plan.most_ranks(),
             packet_hops: assumed.packet_hops,
             seconds: assumed.seconds,
             bytes: assumed.bytes,

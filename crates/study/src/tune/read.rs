@@ -60,7 +60,7 @@ impl Tune {
         };
         let experiment = document.experiment(catalog)?;
         let plan = Plan::new(&experiment, None)?;
-        let search = Ranges::new(&experiment, plan.network().about)?;
+        let search = Ranges::new(&experiment, &plan)?;
         let criteria = match criteria.is_empty() {
             true => usual_criteria(&experiment)?,
             false => criteria,
@@ -200,6 +200,8 @@ struct Ranges {
     variant: Variant,
     schema: Rc<Json>,
     ranges: Vec<(String, Range<String>)>,
+    /// Parameters without effect, which are searched if they are named.
+    idle: Vec<String>,
     about: About,
     /// Its section with all defaults.
     section: Option<Given>,
@@ -207,9 +209,10 @@ struct Ranges {
 }
 
 impl Ranges {
-    fn new(experiment: &Experiment, about: About) -> Result<Ranges, ConfigError> {
+    fn new(experiment: &Experiment, plan: &Plan) -> Result<Ranges, ConfigError> {
         let variant = experiment.congestion.variant.described();
         let ranges = variant.ranges();
+        let idle = plan.scheme.useless();
         let numbers = |(_, range): &(String, Range<String>)| matches!(range, Range::Numbers { .. });
         if !ranges.iter().any(numbers) {
             let message = format!("the scheme {:?} has no parameters to search", variant.name);
@@ -223,7 +226,8 @@ impl Ranges {
         Ok(Ranges {
             schema: schema_json(variant.parameters),
             ranges,
-            about,
+            idle: idle.into_iter().map(|one| one.key).collect(),
+            about: plan.network().about,
             section: whole.take(SECTION),
             resolved,
             variant,
@@ -277,7 +281,8 @@ impl Ranges {
     /// The first parameters: the largest number that there is room for with three values each, one
     /// at least.
     fn first_parameters(&self, given: &Given, room: usize) -> (Vec<Parameter>, Vec<String>) {
-        let declared = self.ranges.iter().filter_map(|(key, _)| {
+        let acting = (self.ranges.iter()).filter(|(key, _)| !self.idle.contains(key));
+        let declared = acting.filter_map(|(key, _)| {
             let declared = self.declared(given, key).ok()?;
             Parameter::declared(key, &declared, &self.about)
         });

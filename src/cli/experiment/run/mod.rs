@@ -158,23 +158,8 @@ fn prepare(options: &RunOptions, catalog: &Catalog, ranks: u32) -> Result<Prepar
         .transpose()?;
     let (experiment, folder) = checkpoints::experiment(options, catalog)?;
     let plan = Plan::new(&experiment, watched).map_err(|error| Failure::wrong(&error))?;
-    let domains = plan.network().partition.domains();
-    if ranks > domains {
-        return Err(Failure::bad_input(format!(
-            "error: {ranks} ranks cannot share the {domains} domains of this network\n  \
-             help: a domain (a group or a pod) is simulated by one rank; start at most {domains} ranks"
-        )));
-    }
-    if let Some(interleaving) = plan.blueprint.schedule.interleaving
-        && ranks > 1
-    {
-        let (scheme, delay) = (plan.scheme.name(), interleaving.delay as f64 / 1e3);
-        let least = plan.lookahead as f64 / 1e3;
-        return Err(Failure::bad_input(format!(
-            "error: the signals of {scheme} take {delay} ns, and {ranks} ranks can exchange nothing faster than {least} ns\n  \
-             help: run this on one rank (exact, but slower), or with congestion.latency = \"{least} ns\" or more"
-        )));
-    }
+    let checked = plan.check_ranks(ranks);
+    checked.map_err(|error| Failure::wrong(&error))?;
     if let Some((source, _)) = watched
         && source >= plan.network().topology.endpoints()
     {

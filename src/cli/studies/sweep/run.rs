@@ -188,22 +188,30 @@ pub(in crate::cli) fn stopped() -> u8 {
     RESUMABLE
 }
 
-/// Checks that every point has a domain for each of `ranks` ranks, as the option `flag` says.
+/// Checks that `ranks` ranks can run every point, as the option `flag` says.
 pub(in crate::cli) fn check_ranks(
     flag: &str,
     ranks: u32,
     checked: &Checked,
 ) -> Result<(), Failure> {
-    let fewest = checked.briefs.iter().map(|brief| brief.domains).min();
-    if let Some(domains) = fewest
-        && ranks > domains
-    {
-        return Err(Failure::bad_input(format!(
-            "error: {flag}: {ranks} ranks cannot share the {domains} domains of a network of this study\n  \
-             help: a domain (a group or a pod) is simulated by one rank; give at most {domains}"
-        )));
-    }
-    Ok(())
+    let fewest = checked.briefs.iter().min_by_key(|brief| brief.most_ranks);
+    let Some(brief) = fewest.filter(|brief| ranks > brief.most_ranks) else {
+        return Ok(());
+    };
+    let (domains, most) = (brief.domains, brief.most_ranks);
+    let (message, why) = match ranks > domains {
+        true => (
+            format!("{ranks} ranks cannot share the {domains} domains of a network of this study"),
+            "a domain (a group or a pod) is simulated by one rank",
+        ),
+        false => (
+            format!("{ranks} ranks cannot run all points of this study"),
+            "signals of a scheme that take no time are for one rank",
+        ),
+    };
+    Err(Failure::bad_input(format!(
+        "error: {flag}: {message}\n  help: {why}; give at most {most}"
+    )))
 }
 
 /// A flag that Ctrl-C, SIGTERM and SIGHUP raise.

@@ -1,6 +1,6 @@
 //! The network files of BookSim2's `anynet` (commit 28f4329): on each line a router or node and
-//! what it is linked with, each perhaps with a latency in cycles. A link that is named on one side
-//! counts for both.
+//! what it is linked with, each perhaps with a latency in cycles, otherwise 1. A link that is named
+//! on one side counts for both.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,7 +18,6 @@ const REMEDY: &str = "write `router 0 node 0 router 1 5`: pairs of a word and a 
 pub fn read(source: &Arc<Source>, _: &HostRule) -> Result<Network, ConfigError> {
     let mut network = Network::default();
     let mut seen: HashMap<[String; 2], Option<f64>> = HashMap::new();
-    let mut latencies = false;
     for line in Line::all(source, '#') {
         let mut words = line.words().peekable();
         let mut first: Option<String> = None;
@@ -33,10 +32,9 @@ pub fn read(source: &Arc<Source>, _: &HostRule) -> Result<Network, ConfigError> 
                 continue;
             };
             let mut link = Link::new(from, name);
-            if let Some(cycles) = words.peek().and_then(|text| text.parse::<u32>().ok()) {
-                words.next();
-                (link.ns, latencies) = (Some(f64::from(cycles.max(1))), true);
-            }
+            let cycles = words.next_if(|text| text.parse::<u32>().is_ok());
+            let given = cycles.and_then(|text| text.parse::<u32>().ok());
+            link.ns = given.map(|cycles| f64::from(cycles.max(1)));
             let mut ends = link.ends.clone();
             ends.sort_unstable();
             match seen.entry(ends) {
@@ -53,8 +51,9 @@ pub fn read(source: &Arc<Source>, _: &HostRule) -> Result<Network, ConfigError> 
             }
         }
     }
-    if latencies {
-        network.chosen.push("a cycle: 1 ns".into());
-    }
+    // BookSim2's own default.
+    let all = network.hosts.iter_mut().chain(&mut network.links);
+    all.for_each(|link| link.ns = link.ns.or(Some(1.0)));
+    network.chosen.push("a cycle: 1 ns".into());
     Ok(network)
 }

@@ -4,7 +4,7 @@
 //! An arrow and its reverse are one link. (Parsers of others: one has a license that weir cannot
 //! take over, the other takes longer to compile than the rest of `weir import`.)
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::super::configuration::unreadable;
@@ -17,6 +17,9 @@ const MOST_LINKS: usize = 1 << 24;
 
 /// Subgraphs inside one another.
 const DEEPEST: usize = 64;
+
+/// Attributes of edges that are read.
+const READ: [&str; 3] = ["kind", "bandwidth", "latency"];
 
 const REMEDY: &str = "give a graph in the language of Graphviz";
 
@@ -31,6 +34,7 @@ pub fn read(source: &Arc<Source>, asked: &HostRule) -> Result<Network, ConfigErr
         links: Vec::new(),
         hosts: HashSet::new(),
         nodes: Vec::new(),
+        unknown: BTreeSet::new(),
     };
     let directed = reader.graph()?;
     let links = match directed {
@@ -41,6 +45,7 @@ pub fn read(source: &Arc<Source>, asked: &HostRule) -> Result<Network, ConfigErr
         nodes: reader.nodes,
         ..Network::default()
     };
+    network.leave_out(reader.unknown.iter().map(String::as_str));
     for link in links {
         network.add(link, |name| {
             reader.hosts.contains(name) || asked.is_host(name)
@@ -74,6 +79,8 @@ struct Reader<'a> {
     links: Vec<Link>,
     hosts: HashSet<String>,
     nodes: Vec<String>,
+    /// Attributes of edges that are not read.
+    unknown: BTreeSet<String>,
 }
 
 impl Reader<'_> {
@@ -169,6 +176,10 @@ impl Reader<'_> {
         }
         let mut all = own.edges.clone();
         all.extend(given);
+        if ends.len() > 1 {
+            let unknown = all.keys().filter(|name| !READ.contains(&name.as_str()));
+            self.unknown.extend(unknown.cloned());
+        }
         for pair in ends.windows(2) {
             if self.links.len() + pair[0].len() * pair[1].len() > MOST_LINKS {
                 return Err(self.wrong(&format!("more than {MOST_LINKS} links")));

@@ -15,6 +15,9 @@ use weir_input::ConfigError;
 use weir_input::error::Source;
 use weir_model::TERMINAL;
 
+/// Attributes of edges that are read.
+const READ: [&str; 4] = ["kind", "bandwidth", "latency", "LinkSpeedRaw"];
+
 const REMEDY: &str = "give a file of GraphML";
 
 /// The network of such a file.
@@ -41,6 +44,9 @@ pub fn read(source: &Arc<Source>, asked: &HostRule) -> Result<Network, ConfigErr
             .collect(),
     };
     let mut network = Network::default();
+    let of_edges = named(&document, "key").filter(|key| key.attribute("for") == Some("edge"));
+    let unknown = of_edges.filter_map(|key| key.attribute("attr.name"));
+    network.leave_out(unknown.filter(|name| !READ.contains(name)));
     let mut hosts = HashSet::new();
     for node in named(&document, "node") {
         let id = file.attribute(node, "id")?;
@@ -105,7 +111,14 @@ impl File<'_> {
         let read = |name: &str, read: fn(&str) -> Option<f64>| {
             let value = self.value(edge, name).map(|text| {
                 let value = read(text).filter(|value| *value > 0.0);
-                value.ok_or_else(|| self.wrong(edge, &format!("no such {name}: {text:?}")))
+                value.ok_or_else(|| {
+                    self.wrong(
+                        edge,
+                        &format!(
+                            "no such {name}: {text:?} (with a unit, such as 100 Gbps or 1 us)"
+                        ),
+                    )
+                })
             });
             value.transpose()
         };

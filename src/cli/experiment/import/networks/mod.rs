@@ -66,6 +66,18 @@ pub fn import(
             "give the description of a network",
         ));
     }
+    if let Some(prefix) = &asked.prefix {
+        let mut ends = network.all().flat_map(|(_, link)| &link.ends);
+        if !ends.any(|end| end.starts_with(prefix)) {
+            return Err(ConfigError::new(
+                format!(
+                    "{}: no node has a name that begins with {prefix:?}",
+                    source.name
+                ),
+                "give the beginning of the hosts' names with --hosts",
+            ));
+        }
+    }
     let topology = network.topology(asked)?;
     check(source, &topology, catalog)?;
     let mut text = format!(

@@ -1,6 +1,6 @@
 //! A network as another program describes it, and as a topology file.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use toml::{Table, Value};
 
@@ -90,6 +90,15 @@ impl Network {
         nodes.find(|node| !ends.contains(node)).map(String::as_str)
     }
 
+    /// Says which attributes of the file's links are not read.
+    pub fn leave_out<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        let names: Vec<&str> = names.into_iter().collect();
+        if !names.is_empty() {
+            let line = format!("left out: attributes of links: {}", names.join(", "));
+            self.chosen.push(line);
+        }
+    }
+
     /// Adds a link between two nodes, one of which may be a host.
     pub fn add(&mut self, link: Link, is_host: impl Fn(&str) -> bool) {
         let hosts = [is_host(&link.ends[0]), is_host(&link.ends[1])];
@@ -132,11 +141,12 @@ impl Network {
             }
         }
         let mut usual: BTreeMap<String, [f64; 2]> = BTreeMap::new();
-        let hosts = usual_of(TERMINAL, self.hosts.iter(), &mut self.chosen);
-        usual.insert(TERMINAL.into(), hosts);
+        let hosts: Vec<&mut Link> = self.hosts.iter_mut().collect();
+        usual.insert(TERMINAL.into(), complete(TERMINAL, hosts, &mut self.chosen));
         for name in kinds(&self.links) {
-            let own = self.links.iter().filter(|link| kind(link) == name);
-            usual.insert(name.into(), usual_of(name, own, &mut self.chosen));
+            let own = self.links.iter_mut().filter(|link| kind(link) == name);
+            let values = complete(&name, own.collect(), &mut self.chosen);
+            usual.insert(name, values);
         }
         topology.insert("links".into(), text(self.csv(&usual)));
         let mut others = Table::new();
@@ -215,36 +225,42 @@ fn kind(link: &Link) -> &str {
 }
 
 /// The kinds of links, each once.
-fn kinds(links: &[Link]) -> Vec<&str> {
-    let mut names: Vec<&str> = links.iter().map(kind).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+fn kinds(links: &[Link]) -> BTreeSet<String> {
+    links.iter().map(|link| kind(link).to_string()).collect()
 }
 
-/// Rate and latency that most links of a kind have, Gbps and ns.
-fn usual_of<'a>(
-    name: &str,
-    links: impl Iterator<Item = &'a Link> + Clone,
-    chosen: &mut Vec<String>,
-) -> [f64; 2] {
-    let mut of = |values: Vec<f64>, usual: f64, unit: &str| {
-        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-        for value in values {
-            *counts.entry(value.to_bits()).or_default() += 1;
+/// Gives the links of a kind the rates and latencies that the file does not say, and says so.
+/// Returns what most of them have, Gbps and ns.
+fn complete(name: &str, links: Vec<&mut Link>, chosen: &mut Vec<String>) -> [f64; 2] {
+    let all: u32 = links.iter().map(|link| link.count).sum();
+    let (mut rates, mut times) = (Vec::new(), Vec::new());
+    let mut unknown = [0, 0];
+    for link in links {
+        unknown[0] += if link.gbps.is_none() { link.count } else { 0 };
+        unknown[1] += if link.ns.is_none() { link.count } else { 0 };
+        rates.push(*link.gbps.get_or_insert(GBPS));
+        times.push(*link.ns.get_or_insert(LATENCY_NS));
+    }
+    for (count, value, unit) in [(unknown[0], GBPS, "Gbps"), (unknown[1], LATENCY_NS, "ns")] {
+        if count == all {
+            chosen.push(format!("{name}: {value} {unit}"));
+        } else if count > 0 {
+            chosen.push(format!("{name}: {value} {unit} for {count} of {all} links"));
         }
-        let most = counts.into_iter().max_by_key(|&(_, count)| count);
-        most.map_or_else(
-            || {
-                chosen.push(format!("{name}: {usual} {unit}"));
-                usual
-            },
-            |(bits, _)| f64::from_bits(bits),
-        )
-    };
-    let rates = links.clone().filter_map(|link| link.gbps).collect();
-    let times = links.filter_map(|link| link.ns).collect();
-    [of(rates, GBPS, "Gbps"), of(times, LATENCY_NS, "ns")]
+    }
+    [
+        commonest(rates).unwrap_or(GBPS),
+        commonest(times).unwrap_or(LATENCY_NS),
+    ]
+}
+
+fn commonest(values: Vec<f64>) -> Option<f64> {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for value in values {
+        *counts.entry(value.to_bits()).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|&(_, count)| count);
+    most.map(|(bits, _)| f64::from_bits(bits))
 }
 
 /// A table as a TOML file.
