@@ -5,7 +5,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Raised by every change to weir that changes the results of an experiment that could be run
 /// before. A sweep's directory keeps points of different versions apart.
-pub const MODEL_VERSION: u32 = 24;
+pub const MODEL_VERSION: u32 = 25;
 
 /// Exit codes of the process (contract). One that a signal ended has 128 and its number.
 pub mod exit {

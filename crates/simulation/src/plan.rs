@@ -6,7 +6,8 @@ use crate::config::{CostConfig, WorkloadConfig};
 use weir_congestion::Scheme;
 use weir_fabric::{Blueprint, Drive, Fork, Network, Open, Traffic, expected_state};
 use weir_input::{ConfigError, Duration, Section};
-use weir_model::{Invalid, Time};
+use weir_model::{EndpointId, Invalid, Time};
+use weir_network::topology::{Place, Topology};
 use weir_result::Note;
 
 /// Kind of warning about keys that are written and not used: the result does not show them.
@@ -118,16 +119,32 @@ impl Plan {
     }
 }
 
-/// Numbers of endpoints of a workload that send, and that receive, for its loads.
-pub fn ends(traffic: &Traffic) -> (usize, usize) {
+/// Endpoints of a workload that send, and that receive, for its loads.
+pub fn ends(traffic: &Traffic) -> [Vec<EndpointId>; 2] {
     let tasks = &traffic.tasks;
     match &traffic.drive {
-        Drive::Pattern(Open { pattern, .. }) => (
-            tasks.iter().filter(|&&task| pattern.sends(task)).count(),
-            pattern.receivers().map_or(tasks.len(), |list| list.len()),
-        ),
-        Drive::Motif(_) => (traffic.members.len(), traffic.members.len()),
+        Drive::Pattern(Open { pattern, .. }) => [
+            tasks
+                .iter()
+                .copied()
+                .filter(|&task| pattern.sends(task))
+                .collect(),
+            pattern.receivers().unwrap_or_else(|| tasks.to_vec()),
+        ],
+        Drive::Motif(_) => [traffic.members.to_vec(), traffic.members.to_vec()],
     }
+}
+
+/// What the links of some endpoints were built to carry together, bit/s.
+pub fn bandwidth_of(
+    topology: &dyn Topology,
+    endpoints: impl IntoIterator<Item = EndpointId>,
+) -> u128 {
+    let link = |endpoint| topology.link_from(Place::Nic(endpoint)).bandwidth;
+    endpoints
+        .into_iter()
+        .map(|one| u128::from(link(one).0))
+        .sum()
 }
 
 /// A part of an experiment that can be run and does nothing, or measures nothing.

@@ -4,6 +4,7 @@
 //! everything has settled.
 
 mod buffers;
+mod lengths;
 mod speeds;
 
 use crate::support::Experiment;

@@ -30,7 +30,8 @@ impl<K: Compiled> FabricDomain<K> {
         let from = self.ends.nics[source.nic as usize].id;
         let destination = open.pattern.destination(from, now, &mut source.rng);
         let bits = open.sizes.draw(&mut source.rng);
-        let next = open.injector.next(&mut source.clock, &mut source.rng);
+        let injector = open.injector(self.network.topology.as_ref(), from);
+        let next = injector.next(&mut source.clock, &mut source.rng);
         let (nic, job, stop) = (source.nic, source.job, traffic.stop);
         if next < stop {
             self.schedule(EventKind::Generate, index, next);

@@ -284,7 +284,8 @@ impl<K: Compiled> FabricDomain<K> {
                     continue;
                 }
                 let place = (job as u16, nic);
-                let source = Source::new(traffic, place, endpoint, traffic.start, blueprint.seed);
+                let of = (traffic, blueprint.network.topology.as_ref());
+                let source = Source::new(of, place, endpoint, traffic.start, blueprint.seed);
                 if let Some(source) = source {
                     self.ends.sources.push(source);
                 }

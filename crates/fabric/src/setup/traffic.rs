@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::NicOfMessage;
-use weir_model::{EndpointId, Span, Time};
+use weir_model::{Bandwidth, EndpointId, Span, Time};
+use weir_network::topology::{Place, Topology};
 use weir_workload::open::injection::Injector;
 use weir_workload::open::sizes::Sizes;
 use weir_workload::patterns::Pattern;
@@ -45,8 +46,24 @@ pub struct Open {
     pub pattern: Box<dyn Pattern>,
     /// Message sizes.
     pub sizes: Sizes,
-    /// Times of messages.
-    pub injector: Injector,
+    /// Times of messages of senders by the bandwidth of their links as built: each bandwidth once.
+    pub injectors: Vec<(Bandwidth, Injector)>,
+}
+
+impl Open {
+    /// Times of the messages of a sender.
+    #[inline]
+    pub(crate) fn injector(&self, topology: &dyn Topology, sender: EndpointId) -> &Injector {
+        if let [(_, only)] = &self.injectors[..] {
+            return only;
+        }
+        let own = topology.link_from(Place::Nic(sender)).bandwidth;
+        let found = self
+            .injectors
+            .iter()
+            .find(|(bandwidth, _)| *bandwidth == own);
+        &found.unwrap_or(&self.injectors[0]).1
+    }
 }
 
 impl Traffic {

@@ -67,7 +67,8 @@ impl<K: Compiled> FabricDomain<K> {
             let traffic: &Traffic = &self.traffic[job];
             let endpoint = self.ends.nics[own.nic as usize].id;
             let start = traffic.start.max(fork.at);
-            Source::new(traffic, seat(own), endpoint, start, fork.seed)
+            let of = (traffic, self.network.topology.as_ref());
+            Source::new(of, seat(own), endpoint, start, fork.seed)
         });
         let sources: Option<Vec<Source>> = sources.collect();
         let sources = sources.ok_or_else(|| CodecError::new("the state has other sources"))?;

@@ -30,6 +30,8 @@ pub struct Pool {
     header_words: usize,
     /// The header of a packet that has just arrived or is being made.
     held: Box<[u64]>,
+    /// Flits of its longest packet up to now.
+    longest: u16,
 }
 
 impl Pool {
@@ -96,6 +98,7 @@ impl Pool {
     /// written in small ones is slow.
     #[inline(always)]
     pub fn insert(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
+        self.longest = self.longest.max(packet.flits);
         match self.free.pop() {
             Some(index) => {
                 self.packets[index as usize] = Near(packet);
@@ -125,6 +128,12 @@ impl Pool {
         (self.packets.len() - 1) as PacketIndex
     }
 
+    /// Flits of its longest packet up to now; 0 if it had none.
+    #[inline]
+    pub fn longest(&self) -> u16 {
+        self.longest
+    }
+
     /// Lets a packet go.
     #[inline]
     pub fn remove(&mut self, index: PacketIndex) {
@@ -135,7 +144,9 @@ impl Pool {
     pub fn is_sound(&self) -> bool {
         let count = self.packets.len();
         let known = |index: &PacketIndex| (*index as usize) < count;
+        let flits = |near: &Near| near.0.flits;
         self.origins.len() == count
+            && self.packets.iter().map(flits).max() <= Some(self.longest)
             && self.next.len() == count
             && self.headers.len() == count * self.header_words
             && self.held.len() == self.header_words

@@ -22,7 +22,7 @@ attributes! {
         packet_hops: u64, "1", "packets leaving a router, summed over routers", add;
         bytes_delivered: u64, "B", "payload delivered";
         endpoints: u64, "1", "endpoints of the network";
-        endpoint_bandwidth: u64, "bit/s", "bandwidth of an endpoint's link";
+        endpoint_bandwidth: u64, "bit/s", "bandwidth of an endpoint's link, the mean of all";
         notes: u64, "1", "remarkable things about the run: the groups of /data/notes";
         protocol_messages_generated: Option<u64>, "1", "of messages_generated those of MPI's \
             protocol: requests to send a long message, answers to them, and notices of receipt",

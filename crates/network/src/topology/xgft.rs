@@ -23,7 +23,8 @@ pub struct Params {
     /// Parents of a router on each level but the top (w₂ to w_h). Fewer links up than down are a
     /// taper. Empty for a single router.
     pub up: Vec<u32>,
-    /// Parallel links to each parent, level by level. Default: 1.
+    /// Parallel links to each parent, level by level. Default: 1. Up a packet takes any of them as
+    /// the routing chooses, down the one of its destination e: ⌊e / (w₁ ⋯ w_l)⌋ mod their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Vec<u32>>,
     /// Number of planes: equal trees that no link joins, for nodes with a NIC in each. The

@@ -104,12 +104,11 @@ pub const SUMMARY_LOAD_TEXT: &str = "offered_load: payload of the messages gener
 
 /// Definition of the loads of a job.
 pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated while the job is \
-                                 on within the measurement window, as a fraction of senders x \
-                                 endpoint_bandwidth x (on_to_ps - on_from_ps); accepted_load: \
+                                 on within the measurement window, as a fraction of what the \
+                                 senders' links carry from on_from_ps to on_to_ps; accepted_load: \
                                  payload that came in at endpoints in the same time, of a packet \
                                  that comes in across its beginning or end the share that came \
-                                 within it, as a fraction of receivers x endpoint_bandwidth x \
-                                 (on_to_ps - on_from_ps)";
+                                 within it, as a fraction of what the receivers' links carry";
 
 /// The classes of latencies, in order; of a job after `job.<name>.`.
 pub const LATENCY_CLASSES: [&str; 5] = [

@@ -1,5 +1,6 @@
 //! Patterns and applications on their endpoints.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::config::{
@@ -9,7 +10,7 @@ use weir_fabric::{Application, Drive, Network, Open, TaskNics, Traffic};
 use weir_input::ConfigError;
 use weir_model::{Bandwidth, EndpointId, Invalid, NEVER, purpose, word};
 use weir_network::nodes::NamedNodes;
-use weir_network::topology::Topology;
+use weir_network::topology::Place;
 use weir_workload::motifs;
 use weir_workload::open::injection::Injector;
 use weir_workload::open::members::{self, Party};
@@ -170,13 +171,18 @@ fn open_loop(
     let refuse = |invalid| workload.section.refuse(invalid);
     let longest = u64::from(network.parameters.max_packet);
     let sizes = Sizes::new(&config.message, flit, longest).map_err(refuse)?;
-    let bandwidth = terminal_bandwidth(&network.topology, tasks);
     let mean = sizes.mean_bits();
-    let injector = Injector::new(config.injection, config.load, mean, bandwidth, flit);
+    let link = |&task: &EndpointId| network.topology.link_from(Place::Nic(task)).bandwidth;
+    let bandwidths: BTreeSet<Bandwidth> = tasks.iter().map(link).collect();
+    let injectors = bandwidths.into_iter().map(|bandwidth| {
+        let injector = Injector::new(config.injection, config.load, mean, bandwidth, flit);
+        injector.map(|injector| (bandwidth, injector))
+    });
+    let injectors: Result<Vec<_>, Invalid> = injectors.collect();
     Ok(Open {
         pattern,
         sizes,
-        injector: injector.map_err(refuse)?,
+        injectors: injectors.map_err(refuse)?,
     })
 }
 
@@ -319,10 +325,4 @@ pub(super) fn check_lengths(
              congestion.scheme or routing",
         ))),
     }
-}
-
-/// The bandwidth of the members' links (the first one's: terminal links of a network are alike).
-fn terminal_bandwidth(topology: &Arc<dyn Topology>, tasks: &[EndpointId]) -> Bandwidth {
-    let (router, port) = topology.attachment(tasks.first().copied().unwrap_or(0));
-    topology.link(router, port).bandwidth
 }

@@ -1,8 +1,8 @@
 //! Results of the jobs of a run: when they were over, and the loads and times of their endpoints.
 
-use crate::plan::{Plan, ends};
+use crate::plan::{Plan, bandwidth_of, ends};
 use weir_fabric::{DomainReport, JobStats, Traffic};
-use weir_model::{Bandwidth, EndpointId, Span, Time};
+use weir_model::{EndpointId, Span, Time};
 use weir_result::{Job, JobTask, JobTotals};
 
 /// The measurement window and the end of the run.
@@ -12,9 +12,9 @@ pub(super) struct Ends {
     pub simulated: Time,
 }
 
-/// Capacity of the links of all endpoints, or of some, in a time, in bits.
-pub(super) fn capacity(bandwidth: Bandwidth, endpoints: usize, time: Span) -> f64 {
-    bandwidth.0 as f64 * endpoints as f64 * time.length() as f64 * 1e-12
+/// Bits that links of this bandwidth together, bit/s, carry in a time.
+pub(super) fn capacity(bandwidth: u128, time: Span) -> f64 {
+    bandwidth as f64 * time.length() as f64 * 1e-12
 }
 
 /// A load; NaN if there is no time to carry anything in.
@@ -31,7 +31,6 @@ pub(super) fn one_job(
     reports: &[DomainReport],
     plan: &Plan,
     number: usize,
-    bandwidth: Bandwidth,
     Ends { window, simulated }: Ends,
 ) -> Job {
     let traffic = &plan.blueprint.traffic[number];
@@ -39,7 +38,7 @@ pub(super) fn one_job(
         reports.iter().map(|r| field(&r.jobs[number])).sum()
     };
     let tasks = &traffic.tasks;
-    let (senders, receivers) = ends(traffic);
+    let [senders, receivers] = ends(traffic);
     let (finishes, spent) = match traffic.application() {
         Some(_) => task_times(reports, number, tasks.len()),
         None => endpoint_times(reports, number, traffic),
@@ -67,7 +66,11 @@ pub(super) fn one_job(
     let communication = spent.iter().copied().max().unwrap_or(0);
     // A missing time is 0 in the file, which no reader takes for a short one.
     let known = |time: Time| if over { time } else { 0 };
-    let load = |bits, endpoints| share(bits, capacity(bandwidth, endpoints, on));
+    let load = |bits, endpoints: &[EndpointId]| {
+        let topology = plan.network().topology.as_ref();
+        let bandwidth = bandwidth_of(topology, endpoints.iter().copied());
+        share(bits, capacity(bandwidth, on))
+    };
     Job {
         name: traffic.name.clone(),
         totals: JobTotals {
@@ -77,15 +80,15 @@ pub(super) fn one_job(
             finish_ps: known(finish),
             communication_ps: known(communication),
             bytes_delivered: sum(|job| job.delivered_bits) / 8,
-            senders: senders as u64,
-            receivers: receivers as u64,
+            senders: senders.len() as u64,
+            receivers: receivers.len() as u64,
             on_from_ps: on.from,
             on_to_ps: on.to,
             over: Some(over),
             finish_at_least_ps: Some(finish),
             communication_at_least_ps: Some(communication),
-            offered_load: load(sum(|job| job.generated_bits), senders),
-            accepted_load: load(sum(|job| job.accepted_bits), receivers),
+            offered_load: load(sum(|job| job.generated_bits), &senders),
+            accepted_load: load(sum(|job| job.accepted_bits), &receivers),
         },
         tasks: (tasks.iter().zip(finishes).zip(spent))
             .map(|((&endpoint, finish), spent)| task_row(endpoint, finish, spent))

@@ -15,7 +15,7 @@ use weir_fabric::{DomainReport, Fabric, JobStats, Network, Step, TaskStep, Total
 
 use crate::error::RunError;
 use crate::notes::{inaction, losses, notes};
-use crate::plan::{Plan, Warning};
+use crate::plan::{Plan, Warning, bandwidth_of};
 pub use counters::{counts_as_nothing, scheme_numbers};
 use counters::{kinds, scheme};
 use jobs::{Ends, capacity, one_job, share};
@@ -250,15 +250,14 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         to: recording.window.to.min(simulated),
         ..recording.window
     };
-    let (router, port) = topology.attachment(0);
-    let bandwidth = topology.link(router, port).bandwidth;
+    let bandwidth = bandwidth_of(topology.as_ref(), 0..topology.endpoints());
     let sum = |field: fn(&Totals) -> u64| -> u64 {
         reports.iter().map(|report| field(&report.totals)).sum()
     };
     let jobs = &plan.blueprint.traffic;
     let all = || reports.iter().flat_map(|report| &report.jobs);
     let generated = all().map(|job| job.generated_bits).sum();
-    let everyone = capacity(bandwidth, topology.endpoints() as usize, window);
+    let everyone = capacity(bandwidth, window);
     let mut data = Data {
         summary: Summary {
             simulated_ps: simulated,
@@ -266,7 +265,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             measured_to_ps: window.to,
             bytes_delivered: sum(|t| t.delivered_bits) / 8,
             endpoints: u64::from(topology.endpoints()),
-            endpoint_bandwidth: bandwidth.0,
+            endpoint_bandwidth: (bandwidth / u128::from(topology.endpoints().max(1))) as u64,
             offered_load: share(generated, everyone),
             accepted_load: share(sum(|t| t.accepted_bits), everyone),
             ..summary(reports)
@@ -289,8 +288,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             data.latency
                 .push((format!("job.{name}.{ITERATION}"), iteration(stats())));
         }
-        data.jobs
-            .push(one_job(reports, plan, number, bandwidth, ends));
+        data.jobs.push(one_job(reports, plan, number, ends));
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = rows::ports(reports, plan, simulated);

@@ -13,7 +13,7 @@ use credits::{credit_limited, short_buffers};
 pub use offered::{bandwidth, offered, sent};
 use programs::none_does;
 
-use super::plan::{Plan, UNUSED, Warning, ends};
+use super::plan::{Plan, UNUSED, Warning, bandwidth_of, ends};
 use crate::config::{Experiment, ProgramConfig, RouterConfig, WorkloadConfig};
 use weir_fabric::{CreditAt, Drive, Open, Traffic};
 use weir_input::{Duration, OutputQueue};
@@ -184,7 +184,6 @@ fn is_silent(job: &Job) -> bool {
 
 /// A pattern in which no endpoint has a destination.
 fn silent_pattern(workload: &WorkloadConfig, traffic: &Traffic, open: &Open) -> Option<Warning> {
-    let (senders, _) = ends(traffic);
     let mut rng = stream(0, &[]);
     let mut members = traffic.tasks.iter().filter(|&&one| open.pattern.sends(one));
     let sends = |&one: &u32| {
@@ -192,7 +191,7 @@ fn silent_pattern(workload: &WorkloadConfig, traffic: &Traffic, open: &Open) -> 
             .destination(one, traffic.start, &mut rng)
             .is_some()
     };
-    if senders > 0 && members.any(sends) {
+    if members.any(sends) {
         return None;
     }
     let message = format!("nobody sends in {:?}", workload.name);
@@ -218,11 +217,11 @@ fn few_messages(
     if until == NEVER {
         return None;
     }
-    let (senders, _) = ends(traffic);
+    let [senders, _] = ends(traffic);
     let seconds = until.saturating_sub(traffic.start) as f64 * 1e-12;
-    let bandwidth = plan.network().about.bandwidth.0 as f64;
+    let bandwidth = bandwidth_of(plan.network().topology.as_ref(), senders) as f64;
     let load = workload.pattern()?.load;
-    let expected = senders as f64 * bandwidth * load * seconds / open.sizes.mean_bits();
+    let expected = bandwidth * load * seconds / open.sizes.mean_bits();
     if expected >= 1.0 {
         return None;
     }

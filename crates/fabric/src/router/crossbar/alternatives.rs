@@ -207,18 +207,17 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Finds out whether others still lack credits at an output, after a packet that waited there
-    /// has left by another.
+    /// Finds out whether others still wait at an output, after a packet that waited there has left by
+    /// another.
     fn find_out_anew(&mut self, output: OutIndex, now: Time) {
         let classes = usize::from(self.fixed.classes.count());
         let waiting = any_waits(&self.ports.rings.outputs, output, classes);
-        let credit_to_cross = self.timing(output).credit_to_cross;
-        if credit_to_cross {
+        if self.timing(output).credit_to_cross {
             self.unstall(output, now);
+        }
+        if waiting {
             let free_at = self.ports.outputs[output as usize].free_at;
-            if waiting {
-                self.wake_output(output, free_at.max(now));
-            }
+            self.wake_output(output, free_at.max(now));
         }
     }
 

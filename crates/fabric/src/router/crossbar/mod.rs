@@ -5,6 +5,7 @@ mod allocation;
 mod alternatives;
 mod requests;
 mod steps;
+mod turn;
 
 use crate::Arbitration;
 use crate::domain::FabricDomain;
@@ -114,23 +115,23 @@ impl<K: Compiled> FabricDomain<K> {
                 return Crossing::Credit;
             }
         }
-        match capacity {
-            Some(capacity) => {
-                if K::CC && self.fixed.can.drops && class == Classes::LOSSY {
-                    let out = &self.ports.outputs[output as usize];
-                    if out.ready != 0 && out.ready & self.data_bits(out) != 0 {
-                        return Crossing::Space;
-                    }
-                }
-                let held = self.ports.channels[channel].flits;
-                if held == 0 || held + own <= capacity {
-                    Crossing::Go
-                } else {
-                    Crossing::Space
+        if let Some(capacity) = capacity {
+            if K::CC && self.fixed.can.drops && class == Classes::LOSSY {
+                let out = &self.ports.outputs[output as usize];
+                if out.ready != 0 && out.ready & self.data_bits(out) != 0 {
+                    return Crossing::Space;
                 }
             }
-            None => Crossing::Go,
+            let held = self.ports.channels[channel].flits;
+            if held > 0 && held + own > capacity {
+                return Crossing::Space;
+            }
         }
+        if own < u32::from(self.pool.longest()) && self.others_wait(index, (input, output), class) {
+            let longer = self.is_after_longer(index, (input, output), channel, now);
+            return longer.unwrap_or(Crossing::Go);
+        }
+        Crossing::Go
     }
 
     /// Makes sure that a packet that may not cross is looked at again as soon as it may.
@@ -326,15 +327,7 @@ impl<K: Compiled> FabricDomain<K> {
             if self.has_alternatives() {
                 self.turn_to(at);
             }
-            let since = match arbitration {
-                Arbitration::RoundRobin => 0,
-                Arbitration::Oldest => self.pool.origin(queue.head).injected,
-                Arbitration::FirstCome => self.pool.get(queue.head).head,
-            };
-            let rank = match arbitration {
-                Arbitration::RoundRobin => (0, 0),
-                Arbitration::Oldest | Arbitration::FirstCome => self.ranked(since, input, output),
-            };
+            let rank = self.rank_of(arbitration, queue.head, (input, output));
             if best.is_none_or(|(other, _)| rank < other) {
                 match self.crossing(queue.head, (input, in_queue), output, now) {
                     Crossing::Go => best = Some((rank, at)),

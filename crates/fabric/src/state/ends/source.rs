@@ -4,6 +4,7 @@ use crate::setup::traffic::{Drive, Traffic};
 use serde::{Deserialize, Serialize};
 
 use weir_model::{EndpointId, Rng, Time, purpose, stream, word};
+use weir_network::topology::Topology;
 use weir_workload::open::injection::Clock;
 
 /// One endpoint that generates messages for one workload.
@@ -28,7 +29,7 @@ impl Source {
     /// open-loop traffic. Its random numbers depend on the seed, the workload's
     /// name and the endpoint only.
     pub fn new(
-        traffic: &Traffic,
+        (traffic, topology): (&Traffic, &dyn Topology),
         (job, nic): (u16, u32),
         endpoint: EndpointId,
         start: Time,
@@ -39,7 +40,7 @@ impl Source {
         };
         let name = [purpose::SOURCE, word(&traffic.name), u64::from(endpoint)];
         let mut rng = stream(seed, &name);
-        let clock = open.injector.first(&mut rng, start);
+        let clock = open.injector(topology, endpoint).first(&mut rng, start);
         Some(Source {
             nic,
             job,
