@@ -5,7 +5,12 @@ use crate::support::Experiment;
 /// Three senders of all that their links carry, to one endpoint of their switch: one of packets of
 /// `short` flits, two of 24. Their shares of what comes in.
 fn shares(arbitration: &str, queue: &str, short: u32) -> Vec<f64> {
+    shares_if(false, arbitration, queue, short)
+}
+
+fn shares_if(overtaking: bool, arbitration: &str, queue: &str, short: u32) -> Vec<f64> {
     let mut network = Experiment::clos(8, 1)
+        .set("router.overtaking", overtaking)
         .set("router.arbitration", arbitration)
         .set("router.output_queue", queue)
         .set("nic.acknowledge", false)
@@ -43,6 +48,14 @@ fn long_packets_have_their_turn_beside_short_ones() {
                     "{queue}, {short} flits: {got}, not {expected}"
                 );
             }
+        }
+        // With overtaking short ones take what long ones wait for, where a queue limits them.
+        for overtaking in [false, true] {
+            let got = shares_if(overtaking, "round_robin", queue, 6);
+            let limited = overtaking && queue != "none";
+            let expected = if limited { 0.0..0.4 } else { 0.44..0.45 };
+            let least = got[1].min(got[2]);
+            assert!(expected.contains(&least), "{queue}, {overtaking}: {got:?}");
         }
         // By injection or arrival equal senders get about the same, and none is left out.
         for arbitration in ["oldest", "first_come"] {

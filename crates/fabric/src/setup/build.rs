@@ -168,6 +168,7 @@ impl<K: Compiled> FabricDomain<K> {
         let network = &blueprint.network;
         let models = network.routers.iter().map(|router| Model {
             arbitration: router.arbitration,
+            overtaking: router.overtaking,
             all_classes: router.backlog == Backlog::All,
         });
         let models: Vec<Model> = models.collect();

@@ -136,6 +136,7 @@ pub(super) fn router_parameters(router: &RouterConfig) -> RouterParameters {
         output_queue: router.output_queue,
         credit_at: router.credit_at,
         arbitration: router.arbitration,
+        overtaking: router.overtaking,
         backlog: router.backlog,
     }
 }

@@ -42,7 +42,11 @@ impl<K: Compiled> FabricDomain<K> {
         channel: usize,
         now: Time,
     ) -> Option<Crossing> {
-        let arbitration = self.model(output).arbitration;
+        let model = self.model(output);
+        if model.overtaking {
+            return None;
+        }
+        let arbitration = model.arbitration;
         let packet = self.pool.get(index);
         let (own, class) = (self.room_of(packet.flits), packet.class);
         let rank = self.rank_of(arbitration, index, (input, output));

@@ -129,6 +129,8 @@ pub struct RouterParameters {
     pub credit_at: CreditAt,
     /// Among waiting queues.
     pub arbitration: Arbitration,
+    /// A packet may take the room for which a longer one waits that is before it in turn.
+    pub overtaking: bool,
     /// Flits that adaptive routing counts.
     pub backlog: Backlog,
 }

@@ -111,6 +111,8 @@ impl Input {
 pub struct Model {
     /// Among waiting queues.
     pub arbitration: Arbitration,
+    /// A packet may take the room for which a longer one waits that is before it in turn.
+    pub overtaking: bool,
     /// Adaptive routing counts all classes.
     pub all_classes: bool,
 }

@@ -79,6 +79,9 @@ pub struct RouterConfig {
     pub credit_at: CreditAt,
     /// Queue that an output serves next, within a traffic class.
     pub arbitration: Arbitration,
+    /// True if a packet may take the room for which a longer one waits that is before it in turn,
+    /// as in SST's merlin. Long packets may then wait for ever beside short ones.
+    pub overtaking: bool,
     /// Packets that adaptive routing counts when it compares queues. Matters under schemes that
     /// drop packets; under others every class counts.
     pub backlog: Backlog,
@@ -100,6 +103,7 @@ impl Default for RouterConfig {
             output_queue: OutputQueue::Size(Size::Packets(16)),
             credit_at: CreditAt::Link,
             arbitration: Arbitration::RoundRobin,
+            overtaking: false,
             backlog: Backlog::Ahead,
         }
     }
