@@ -94,9 +94,9 @@ def test_the_result_of_a_point_is_that_of_its_directory(study, rows):
 
 
 def test_what_is_not_one_point_with_a_result_is_refused(study):
-    with pytest.raises(weir.ResultError, match="seed has several values: 1, 2"):
+    with pytest.raises(weir.ResultError, match="seed has several values: 1, 2$"):
         weir.point(study, routing="minimal", load=0.1, router=10)
-    with pytest.raises(weir.ResultError, match=r"load = 0.2 is none of its values: 0.1, 0.3"):
+    with pytest.raises(weir.ResultError, match=r"load = 0.2 is none of its values: 0.1, 0.3$"):
         weir.point(study, routing="minimal", load=0.2, router=10, seed=1)
     with pytest.raises(weir.ResultError, match="no axis 'rooting'; it has routing, load"):
         weir.point(study, rooting="minimal")

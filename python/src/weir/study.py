@@ -105,8 +105,8 @@ def point(path: str | os.PathLike[str], **where: Any) -> xarray.DataTree:
             places = list(range(len(values)))
         if len(places) != 1:
             what = f"{name} = {where[name]!r} is none of its values" if name in where else f"{name} has several values"
-            unit = data[name].attrs.get("units", "")
-            listed = f"{', '.join(str(value) for value in values)} {unit}".rstrip()
+            unit = data[name].attrs.get("units", "1")
+            listed = ", ".join(str(value) for value in values) + ("" if unit == "1" else f" {unit}")
             raise ResultError(f"{path}: {what}: {listed}")
         chosen = chosen.isel({name: places[0]})
     state = str(chosen["state"].item())

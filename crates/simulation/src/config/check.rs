@@ -213,11 +213,11 @@ fn run(experiment: &Experiment) -> Result<(), Invalid> {
         }
     };
     if end.0 == 0 {
-        return Err(Invalid::new(
-            key,
-            "a run of 0 ns measures nothing",
-            "write a time such as \"500 us\"",
-        ));
+        let remedy = match run.until {
+            Until::Time(_) => "write a time such as \"500 us\", or \"completion\"",
+            Until::Completion => "write a time such as \"500 us\"",
+        };
+        return Err(Invalid::new(key, "a run of 0 ns measures nothing", remedy));
     }
     if run.warmup >= end {
         return Err(Invalid::new(

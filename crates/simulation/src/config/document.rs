@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::files::file_set::{Folder, read};
-use super::load::sections_to_experiment;
+use super::load::{known_names, sections_to_experiment};
 use super::{Experiment, sets};
 use crate::config::Catalog;
 use weir_input::error::Source;
@@ -129,6 +129,14 @@ impl Document {
     /// True if there is a key at the top.
     pub fn has(&self, key: &str) -> bool {
         self.root.get(key).is_some()
+    }
+
+    /// Checks that everything at the top is a section of an experiment or a key of a job file.
+    ///
+    /// # Errors
+    /// If something is not.
+    pub fn check_names(&self) -> Result<(), ConfigError> {
+        known_names(&self.root)
     }
 
     /// Removes and returns the value of a key at the top.

@@ -92,6 +92,7 @@ impl Study {
         path: &Path,
         options: &Options,
     ) -> Result<Study, ConfigError> {
+        document.check_names()?;
         if let Some(tune) = document.take("tune") {
             return Err(tune.wrong(
                 "the parameters of this experiment are searched, which a sweep does not do",

@@ -29,6 +29,18 @@ fn axis(text: &str) -> String {
     format!("[[axis]]\nname = \"a\"\n{text}\n")
 }
 
+/// With the nearest name of an experiment or a job file.
+#[test]
+fn names_at_the_top() {
+    for (name, near) in [("claim", "claims"), ("figures", "figure"), ("axes", "axis")] {
+        let words = [
+            &*format!("unknown section `{name}`"),
+            &*format!("did you mean `{near}`?"),
+        ];
+        assert_refused(&format!("[[{name}]]\nid = \"a\"\n"), 1, &words);
+    }
+}
+
 #[test]
 fn axes() {
     let load = "key = \"workload.0.load\"\n";

@@ -34,6 +34,7 @@ impl Tune {
     /// The first thing that is wrong, with its line.
     pub fn read(path: &Path, options: &Options, catalog: &Catalog) -> Result<Tune, ConfigError> {
         let mut document = Document::read(path)?;
+        document.check_names()?;
         for key in ["axis", "only", "exclude", "metrics", "figure", "claims"] {
             if let Some(given) = document.take(key) {
                 let message = "an experiment whose parameters are searched has none of these";

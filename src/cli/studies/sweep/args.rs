@@ -206,7 +206,8 @@ pub struct ClaimsOptions {
     /// Which sweep.
     #[command(flatten)]
     pub job: JobOptions,
-    /// Print the claims as CSV: id,says,measured,bound,holds,seeds,scale,command.
+    /// Print the claims as CSV: id,says,measured,bound,holds,seeds,
+    /// simulated,settled,scale,command.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 }

@@ -112,15 +112,22 @@ fn known_sections(root: &Node) -> Result<(), ConfigError> {
                 "name it in an experiment: [topology] with file = \"PATH\"",
             ));
         }
-        if !SECTIONS.contains(&member.key.as_str()) {
-            return Err(ConfigError::at(
-                &member.origin,
-                format!("unknown section `{}`", member.key),
-                suggest(&member.key, "sections", &SECTIONS, '`'),
-            ));
-        }
     }
-    Ok(())
+    known_names(root)
+}
+
+/// Refuses a name at the top that neither an experiment nor a job file has.
+pub(super) fn known_names(root: &Node) -> Result<(), ConfigError> {
+    let names: Vec<&str> = SECTIONS.into_iter().chain(STUDY).collect();
+    let known = |member: &&Member| names.contains(&member.key.as_str()) || member.key == "kind";
+    match root.members().iter().find(|member| !known(member)) {
+        None => Ok(()),
+        Some(member) => Err(ConfigError::at(
+            &member.origin,
+            format!("unknown section `{}`", member.key),
+            suggest(&member.key, "sections", &names, '`'),
+        )),
+    }
 }
 
 /// The section called `name`; None if it is not in the file.

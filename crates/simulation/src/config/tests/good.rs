@@ -173,6 +173,7 @@ fn the_resolved_text_has_every_default() {
     output_queue = "16 packets"
     credit_at = "link"
     arbitration = "round_robin"
+    overtaking = false
     backlog = "ahead"
 
     [nic]
