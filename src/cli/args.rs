@@ -388,7 +388,7 @@ pub struct ExplainOptions {
 pub struct ExportOptions {
     /// A result.h5, or the directory that holds one; with --topology also an experiment.
     pub result: PathBuf,
-    /// Where the trace goes: a file that does not exist.
+    /// File that the trace goes into, which must not exist.
     pub file: PathBuf,
     /// Write the network of the experiment instead: as a topology file of kind graph (toml), as a
     /// table of its links (csv), in GraphML or for Graphviz (dot). Default: by the file's name.

@@ -402,11 +402,16 @@ fn a_scheme_that_does_nothing_says_so() {
     assert!(idle(reserving.set("congestion.reserve_from", "1 flits")).is_empty());
 }
 
+fn failure(text: &str) -> toml::Table {
+    format!("{text}\ndown = true").parse().expect("TOML")
+}
+
 #[test]
 fn a_failure_after_the_end_is_told() {
-    let down = |at: &str| -> toml::Table {
-        let text = format!("links = [{{ router = 0, port = 2 }}]\ndown = true\nat = \"{at}\"");
-        text.parse().expect("TOML")
+    let down = |at: &str| {
+        failure(&format!(
+            "links = [{{ router = 0, port = 2 }}]\nat = \"{at}\""
+        ))
     };
     let found = warnings(&uniform().set("failure", vec![down("9 us"), down("10 us")]));
     assert_eq!(found.len(), 1, "{found:?}");
@@ -418,10 +423,7 @@ fn a_failure_after_the_end_is_told() {
 /// Of 8 global links 5% is less than half of one.
 #[test]
 fn a_share_that_is_no_whole_link_is_told() {
-    let down = |share: f64| -> toml::Table {
-        let text = format!("links = \"global\"\nshare = {share}\ndown = true");
-        text.parse().expect("TOML")
-    };
+    let down = |share: f64| failure(&format!("links = \"global\"\nshare = {share}"));
     let told = |share: f64| warnings(&uniform().set("failure", vec![down(share)]));
     assert!(told(0.5).is_empty() && told(0.0).is_empty());
     let found = told(0.001);

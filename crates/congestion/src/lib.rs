@@ -255,7 +255,7 @@ pub fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result
 /// The longest queueing time that a packet can record, ps.
 const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
 
-/// What is said of longer times.
+/// The words about longer times.
 const TOO_LONG: &str = "queueing times are kept up to 16.7 us only";
 
 /// Says that a timeout was cut to the longest time that can be kept.

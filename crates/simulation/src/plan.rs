@@ -135,7 +135,7 @@ pub fn ends(traffic: &Traffic) -> [Vec<EndpointId>; 2] {
     }
 }
 
-/// What the links of some endpoints were built to carry together, bit/s.
+/// The bandwidth of the links of some endpoints together, as built, bit/s.
 pub fn bandwidth_of(
     topology: &dyn Topology,
     endpoints: impl IntoIterator<Item = EndpointId>,

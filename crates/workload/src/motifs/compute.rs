@@ -3,20 +3,23 @@
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
 
-/// Refuses an amount of work or a rate beside a given time. `changed`: their keys, and true for one
-/// that differs from the default.
+/// Refuses work for each cell or a rate that differs from the usual one beside a given time.
 pub(super) fn one_of_both(
     section: &Section,
     given: Option<Duration>,
-    changed: [(&str, bool); 2],
+    own: [f64; 2],
+    usual: [f64; 2],
 ) -> Result<(), ConfigError> {
-    let useless = changed.into_iter().find(|&(_, changed)| changed);
-    match useless.filter(|_| given.is_some()) {
-        Some((key, _)) => Err(section.refuse(Invalid::new(
-            key,
-            "`compute` says how long the computation takes",
-            format!("leave out `compute` or `{key}`"),
-        ))),
+    let differs = |at: &usize| own[*at] != usual[*at];
+    match (0..2).find(differs).filter(|_| given.is_some()) {
+        Some(at) => {
+            let key = ["flops_per_cell", "flops"][at];
+            Err(section.refuse(Invalid::new(
+                key,
+                "`compute` says how long the computation takes",
+                format!("leave out `compute` or `{key}`"),
+            )))
+        }
         None => Ok(()),
     }
 }

@@ -75,14 +75,8 @@ impl<const GIGAFLOPS: u32> Cells<GIGAFLOPS> {
     /// If the grid does not have `tasks` places, or a message or a time is too long.
     pub fn halo(self, section: &Section, tasks: u32) -> Result<Halo, ConfigError> {
         let usual = Self::default();
-        let changed = [
-            (
-                "flops_per_cell",
-                self.flops_per_cell != usual.flops_per_cell,
-            ),
-            ("flops", self.flops != usual.flops),
-        ];
-        compute::one_of_both(section, self.compute, changed)?;
+        let rates = |one: &Self| [one.flops_per_cell, one.flops];
+        compute::one_of_both(section, self.compute, rates(&self), rates(&usual))?;
         let grid = Grid::new(section, "grid", self.grid, tasks, false)?;
         let cell = u64::from(self.fields) * u64::from(self.width);
         for [a, b] in [[0, 1], [1, 2], [2, 0]].map(|pair| pair.map(|d| u64::from(self.cells[d]))) {

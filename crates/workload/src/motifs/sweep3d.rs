@@ -68,14 +68,8 @@ pub const ENTRY: Entry<Build> = Entry {
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
     let usual = Params::default();
-    let changed = [
-        (
-            "flops_per_cell",
-            params.flops_per_cell != usual.flops_per_cell,
-        ),
-        ("flops", params.flops != usual.flops),
-    ];
-    compute::one_of_both(section, params.compute, changed)?;
+    let rates = |one: &Params| [one.flops_per_cell, one.flops];
+    compute::one_of_both(section, params.compute, rates(&params), rates(&usual))?;
     let grid = Grid::new(section, "grid", params.grid, tasks, false)?;
     let [x, y, z] = params.cells;
     if params.block == 0 || z % params.block > 0 {

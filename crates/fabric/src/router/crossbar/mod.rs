@@ -122,8 +122,7 @@ impl<K: Compiled> FabricDomain<K> {
                     return Crossing::Space;
                 }
             }
-            let held = self.ports.channels[channel].flits;
-            if held > 0 && held + own > capacity {
+            if self.is_full(channel, own, capacity) {
                 return Crossing::Space;
             }
         }

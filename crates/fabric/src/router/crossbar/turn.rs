@@ -32,8 +32,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What a longer packet waits for that is before this one in turn and joins the same channel, if
-    /// one does. A packet that is not among the requests of its output yet comes behind them.
+    /// The reason why a longer packet waits that is before this one in turn and joins the same
+    /// channel, if one does. A packet that is not among the requests of its output yet comes behind them.
     #[cold]
     pub(super) fn is_after_longer(
         &mut self,
@@ -98,8 +98,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// What a packet that takes this room on a channel waits for: credits or space. Bubbles aside,
-    /// for which packets of a ring do not wait.
+    /// The reason why a packet that takes this room on a channel waits: credits or space. Bubbles
+    /// aside, for which packets of a ring do not wait.
     #[inline(always)]
     pub(super) fn lacks_room(
         &mut self,
@@ -113,8 +113,15 @@ impl<K: Compiled> FabricDomain<K> {
         if credit_to_cross && !self.has_credit(channel, room, now) {
             return Some(Crossing::Credit);
         }
-        let held = self.ports.channels[channel].flits;
-        let full = capacity.is_some_and(|capacity| held > 0 && held + room > capacity);
+        let full = capacity.is_some_and(|capacity| self.is_full(channel, room, capacity));
         full.then_some(Crossing::Space)
+    }
+
+    /// True if an output queue of this capacity has no space for a packet that takes this room. An
+    /// empty one takes any packet.
+    #[inline(always)]
+    pub(super) fn is_full(&self, channel: usize, room: u32, capacity: u32) -> bool {
+        let held = self.ports.channels[channel].flits;
+        held > 0 && held + room > capacity
     }
 }
